@@ -39,8 +39,8 @@ from mpi_es import envs, policies
 from mpi_es.config.run import configured
 from mpi_es.evaluation.build import make_rollout
 from mpi_es.evaluation.compiled.rollout import CompiledRollout
-from mpi_es.evaluation.env_rollout import Rollout
-from mpi_es.evaluation.rollout import AnyRollout, Episode, EpisodeRules
+from mpi_es.evaluation.env_rollout import EnvRollout
+from mpi_es.evaluation.rollout import Episode, EpisodeRules, Rollout
 from mpi_es.evaluation.sources import StaticSource
 from mpi_es.policies.base import Policy
 from mpi_es.policies.mlp import MLP
@@ -211,9 +211,9 @@ def gymnax(work: Work, python: str, place: str) -> Loop:
     return run
 
 
-def in_lockstep(work: Work, width: int) -> Rollout:
+def in_lockstep(work: Work, width: int) -> EnvRollout:
     """Return what steps so many environments side by side."""
-    return Rollout(work.policy, envs.open_batch(work.env_id, width=width), width)
+    return EnvRollout(work.policy, envs.open_batch(work.env_id, width=width), width)
 
 
 def in_compiled_code(task: Task) -> CompiledRollout:
@@ -223,7 +223,7 @@ def in_compiled_code(task: Task) -> CompiledRollout:
     return rollout
 
 
-def ours(work: Work, rollout: AnyRollout, rules: EpisodeRules) -> Loop:
+def ours(work: Work, rollout: Rollout, rules: EpisodeRules) -> Loop:
     """Return a rank's part of a static evaluation."""
     pairs = zip(work.seeds, work.candidates, strict=True)
     episodes = [Episode(i, i, int(seed), candidate) for i, (seed, candidate) in enumerate(pairs)]

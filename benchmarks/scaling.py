@@ -30,7 +30,7 @@ import launching
 import numpy as np
 
 from mpi_es.envs.lockstep.separate import SeparateEnvs
-from mpi_es.evaluation.env_rollout import Rollout
+from mpi_es.evaluation.env_rollout import EnvRollout
 from mpi_es.evaluation.evaluator import Evaluator
 from mpi_es.evaluation.messages import Header
 from mpi_es.evaluation.rollout import EpisodeRules
@@ -100,7 +100,7 @@ def worker(mean: float, per_rank: int, repeats: int) -> None:
 
     comm = MPI.COMM_WORLD
     policy: Any = Nothing()
-    rollout = Rollout(policy, SeparateEnvs(lambda: (Sleeper(), 0)), 1)
+    rollout = EnvRollout(policy, SeparateEnvs(lambda: (Sleeper(), 0)), 1)
     evaluator = Evaluator(comm, rollout, ComputedNoise(0, policy.dim), dynamic=True, dedicated_root=True)
     if comm.rank:
         Sleeper.mean = mean

@@ -143,7 +143,7 @@ def evolve(
             config = config_of(function, given, options)
             made[:] = made or [problem_of(config, called, x0, bounds, scale)]
             plan = plan_of(config, directory)
-            _check_same(plan, made[0])
+            _check_began_with(plan, made[0])
             return plan
 
         with in_words_of_scripts(ARGUMENTS):
@@ -232,7 +232,7 @@ def config_of(
     return config
 
 
-def _check_same(plan: Plan, made: Problem) -> None:
+def _check_began_with(plan: Plan, made: Problem) -> None:
     """Refuse to continue a run with another x0 or other bounds."""
     stored = (plan.stored or {}).get("problem", {})
     now = beginning(made)

@@ -21,9 +21,9 @@ from mpi_es.config.fields import option
 from mpi_es.config.parts import flat
 from mpi_es.config.run import Config
 from mpi_es.errors import RolloutError, UserError
-from mpi_es.evaluation import rank_agreement
 from mpi_es.evaluation.build import training_rules
 from mpi_es.evaluation.evaluator import Evaluator
+from mpi_es.evaluation.halves import agreement_of_halves
 from mpi_es.evaluation.messages import Evaluation
 from mpi_es.evaluation.messages import joined as joined_evaluations
 from mpi_es.evaluation.rollout import EpisodeRules
@@ -196,7 +196,7 @@ class Run:
             episode_cap=progress.episode_cap,
             learning_rate=getattr(strategy, "learning_rate", math.nan),
             start=strategy.start if isinstance(strategy, Restarts) else 0,
-            agreement=rank_agreement.agreement(evaluation.returns[:popsize][succeeded]),
+            agreement=agreement_of_halves(evaluation.returns[:popsize][succeeded]),
             deviation=self.deviation(population),
         )
         if self.constraints.count:
@@ -305,7 +305,7 @@ class Run:
         """Update what the next generation's episodes depend on."""
         progress = self.progress
         progress.generation += 1
-        if self.config.obs_norm:
+        if self.config.normalises:
             progress.observations = progress.observations.updated(evaluation.observations)
         if self.config.variable_ep_len:
             cap = math.ceil(2 * float(evaluation.lengths.mean()))  # pytorch-es's factor
@@ -333,7 +333,7 @@ class Run:
     @property
     def normalisation(self) -> Vector | None:
         """What observations are normalised with now, (2, size); None without --obs-norm."""
-        return self.progress.observations.normalisation if self.config.obs_norm else None
+        return self.progress.observations.normalisation if self.config.normalises else None
 
     # The held-out evaluation
 

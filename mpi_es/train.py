@@ -13,6 +13,7 @@ from mpi_es.agents.load import check_size
 from mpi_es.arrays import Candidate, Vector
 from mpi_es.config import command_line
 from mpi_es.config.config_file import ConfigFile
+from mpi_es.config.fields import option
 from mpi_es.config.presets import MINUTES, PRESETS, preset
 from mpi_es.config.run import Config
 from mpi_es.errors import expected
@@ -70,7 +71,7 @@ def main(comm: Comm, arguments: list[str]) -> int:
     base = bcast_object(comm, plan.base if plan else None)
     evaluator = make_evaluator(comm, config, StopFlag().install(), base, survives=survives)
     if plan:  # on rank 0
-        command_line.warn_unused(command_line.translated(arguments), config, evaluator.rollout.unused)
+        command_line.warn_unused(plan.given, config, evaluator.rollout.unused)
     try:
         evaluator.loop.run_on_root(lambda: train(plan, evaluator, rank_loss))
     finally:
@@ -83,7 +84,7 @@ def prepare(arguments: list[str]) -> Plan:
     refuse, rest = command_line.take_flag(command_line.translated(arguments), imports.FLAG)
     file, words = command_line.take_file(rest, Config, PRESETS)
     with command_line.naming_file(file, words, Config):
-        return _plan(file, words, not refuse)
+        return replace(_plan(file, words, not refuse), given=[*words, *map(option, file.values)])
 
 
 def _plan(file: ConfigFile, words: list[str], allow_imports: bool) -> Plan:
@@ -170,7 +171,7 @@ def make_run(plan: Plan, evaluator: Evaluator) -> Run:
     strategy = strategies.make(config, x0, evaluator.noise, draw, grid)
     progress = Progress(
         episode_cap=evaluator.rollout.training_cap(config.episode_cap),
-        observations=first_observations(plan, evaluator.rollout.size if config.obs_norm else 0),
+        observations=first_observations(plan, evaluator.rollout.size if config.normalises else 0),
     )
     if stored is not None:
         seen = len(stored["progress"]["observations"]["mean"])

@@ -62,12 +62,13 @@ def main(comm: Comm, arguments: list[str]) -> int:
     plan, config = plan_on_root(comm, lambda: prepare(arguments))
     prepare_code(comm, lambda: find(config).compile(config))
     chosen = plan.options.chosen_seeds(config.seed) if plan else None
-    index, names, size, seeds = on_root(
-        comm, lambda: (plan.index, plan.hyperparameters, len(plan.state), chosen)
+    facts = on_root(
+        comm, lambda: (plan.index, plan.generation, plan.hyperparameters, len(plan.state), chosen)
     )
+    index, generation, values, size, seeds = facts
     state = plan.state if plan else np.empty(size, np.uint8)
     bcast(comm, state)
-    member = all_or_raise(comm, lambda: restored(config, index, state, names))
+    member = all_or_raise(comm, lambda: restored(config, index, generation, state, values))
     on_root(comm, lambda: film(plan, member, int(seeds[0])))  # first, since drawing may fail
     shares = offsets(len(seeds), comm.size, block=_BLOCK)
     mine = seeds[shares[comm.rank] : shares[comm.rank + 1]]
@@ -106,9 +107,12 @@ def prepare(arguments: list[str]) -> EvaluationPlan:
     return EvaluationPlan(options, config, title, index, state, values, {}, generation)
 
 
-def restored(config: Config, index: int, state: Buffer, hyperparameters: dict[str, float]) -> Member:
-    """Return the member with this state, on this rank alone."""
+def restored(
+    config: Config, index: int, generation: int, state: Buffer, hyperparameters: dict[str, float]
+) -> Member:
+    """Return the member with its state after a generation, on this rank alone."""
     member = find(config)(config, index, SerialComm(), StopFlag())
+    member.generation = generation
     member.hyperparameters = hyperparameters
     set_state(member, unpack(state))
     return member

@@ -1,4 +1,4 @@
-"""The presets: options of runs by name. Each preset works with every --selection."""
+"""The presets: options of runs by name."""
 
 from typing import Any
 

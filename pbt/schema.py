@@ -14,11 +14,11 @@ from mpi_es.run_file.rules import (
     between,
     check_group,
     count,
+    described,
     finite,
     number,
     numbers,
     require,
-    shown,
     texts,
 )
 from mpi_es.run_file.run_status import LATEST
@@ -109,7 +109,7 @@ def _names(content: dict[str, Any]) -> list[str]:
     if not isinstance(columns, dict) or not isinstance(content["members"], dict):
         raise Unfit("/hyperparameters, /members: expected groups")
     if not isinstance(content.get("best"), dict):
-        raise Unfit(f"/best: expected a group, got {shown(content.get('best'))}")
+        raise Unfit(f"/best: expected a group, got {described(content.get('best'))}")
     return sorted(columns)
 
 

@@ -94,8 +94,9 @@ def mf_pbt(strength: Scores, rng: np.random.Generator, rules: SelectionRules) ->
     """Select in sub-populations of different periods, with migration, by the rules of arXiv:2506.03225.
 
     In a sub-population whose turn it is, the bottom fraction, and all diverged members, copy its top
-    fraction, each winner once before any is copied twice. Each member of the fraction just above the bottom
-    copies the best member of the other sub-populations that no other copies, if that one is better.
+    fraction, each winner once before any is copied twice. Each member of the fraction just above the bottom,
+    also a diverged one, copies the best member of the other sub-populations that no other copies, if that one
+    is better.
     """
     n = len(strength)
     source, period = np.arange(n), _period(n, rules.periods)

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from mpi_es.config import command_line
 from mpi_es.config.config_file import ConfigFile
+from mpi_es.config.fields import option
 from mpi_es.config.parts import without_effect
 from mpi_es.parallel.collective_errors import all_or_raise, on_root, plan_on_root
 from mpi_es.parallel.collectives import Comm, bcast, share_rows
@@ -78,6 +79,7 @@ def prepare(arguments: list[str]) -> TrainingPlan[Config]:
         tuned = space(plan.config)
         if plan.stored:
             schema.check_names(plan.stored, [one.name for one in tuned])
+    command_line.warn_unused([*map(option, file.values)], plan.config, {})
     if plan.config.callback:
         Callback(plan.config, plan.directory)  # its mistakes are found before anything is compiled
     return plan
@@ -141,7 +143,7 @@ def begin(
     bcast(comm, values)
     check_choices(population.space, values)
     mine = distribute(comm, buffers, population.owners)
-    all_or_raise(comm, lambda: population.restore(mine), (MemberFailed,))
+    all_or_raise(comm, lambda: population.restore(mine, int(done)), (MemberFailed,))
     return values, int(done)
 
 

@@ -381,10 +381,13 @@ def test_using_an_agent_leaves_torch_as_it_was():
     before = torch.get_num_threads()
     try:
         torch.set_num_threads(2)
-        agent = evolve(policy=Drawing, max_iter=1).agent
+        result = evolve(policy=Drawing, max_iter=1)
+        agent = result.agent
         drawn = torch.default_generator.get_state()
         agent(np.zeros(4, np.float32))
         agent.evaluate(1)
+        with pytest.raises(UserError, match="failed on observations"):
+            mpi_es.load_agent(result.run_dir, "Acrobot-v1", Drawing)
         assert torch.get_num_threads() == 2
         assert torch.equal(torch.default_generator.get_state(), drawn)
     finally:

@@ -484,6 +484,12 @@ def test_a_generation_of_which_all_calls_failed_ends_the_run():
         evolve(lambda x: 1 / 0, on_failure="worst")
 
 
+def test_the_x_of_a_call_that_failed_reaches_the_script():
+    with pytest.raises(RolloutError) as caught:
+        evolve(lambda x: 1 / 0)
+    assert np.array_equal(caught.value.x, mpi_es.load_run("mine")["failure"]["x"])
+
+
 def test_the_cause_that_is_told_is_of_the_generation_that_failed():
     number = count()
 
@@ -840,6 +846,7 @@ def test_a_wrong_option_is_told_in_one_line(mine, options, message):
     ("options", "warning"),
     [
         ("--hidden 3", "no effect with --function mine:f: --hidden"),
+        ("--obs-norm", "no effect with --function mine:f: --obs-norm"),
         ("--num-rollouts 3 --eval-every 1", "{without}: --num-rollouts, --eval-every"),
         ("--num-rollouts 3 --eval-every 1 --function mine:g", ""),
     ],
@@ -848,6 +855,12 @@ def test_options_of_policies_and_episodes_have_no_effect(mine, capfd, options, w
     run_here(train, *COMMAND, "--x0", 1, "--max-iter", 1, "--population-size", 4, *options.split())
     warning = warning.format(without="no effect with a function that has no argument `seed`")
     assert capfd.readouterr().err == f"warning: {warning}\n" * bool(warning)
+
+
+@pytest.mark.parametrize("option", ["--dedicated-root=yes", "--population-size=4"])
+def test_why_all_calls_failed_is_told_if_rank_0_made_none(mine, launch, option):
+    done = launch(5, "-m", "mpi_es.train", *COMMAND, "--x0", -1, "--on-failure", "worst", option)
+    assert "the calls of all candidates failed; candidate " in done.stderr
 
 
 def test_what_needs_a_policy_refuses_the_run_of_a_function():

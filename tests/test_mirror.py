@@ -12,7 +12,7 @@ WITHOUT_TESTS = {
     "worlds/car_racing/state.py": "allocates arrays, which the tests of the physics compare with gymnasium's",
     "worlds/car_racing/physics/arrays.py": "allocates arrays, which the tests of the physics fill and read",
     "worlds/car_racing/picture/exact/canvas.py": "allocates arrays, which its neighbours' tests use",
-    "policies/tiles.py": "the parameters of a tile, which the tests of lockstep and factored fill and read",
+    "policies/tiles.py": "the parameters of a tile, which the tests of batched modules fill and read",
     "worlds/bipedal_terrain.py": "the walker's terrain, which its tests compare with gymnasium's",
     "worlds/several.py": "steps the states of the vector environment, which is tested",
     "worlds/vector_arguments.py": "checks arguments of the vector environments, which are tested",

@@ -9,7 +9,7 @@ from mpi_es.config.parts import changed
 from mpi_es.config.run import configured
 from mpi_es.envs.lockstep.separate import SeparateEnvs
 from mpi_es.errors import UserError
-from mpi_es.evaluation.env_rollout import Rollout
+from mpi_es.evaluation.env_rollout import EnvRollout
 from mpi_es.evaluation.evaluator import Evaluator
 from mpi_es.parallel.collectives import SerialComm
 from mpi_es.parallel.stop_signal import StopFlag
@@ -58,7 +58,7 @@ def make_run(directory, low=0, nth=0, **changes):
     stored = checkpoint.load(directory)[0] if (directory / checkpoint.NAME).exists() else None
     policy = MLP(config.policy, Drift.observation_space, Drift.action_space)
     env = Interrupting(flag, low, nth)
-    rollout = Rollout(policy, SeparateEnvs(lambda: (env, 30)), 1)
+    rollout = EnvRollout(policy, SeparateEnvs(lambda: (env, 30)), 1)
     evaluator = Evaluator(SerialComm(), rollout, ComputedNoise(0, rollout.policy.dim), flag)
     return train.make_run(train.Plan("mpi_es.train", config, directory, fingerprint, stored), evaluator)
 

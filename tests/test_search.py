@@ -125,6 +125,14 @@ def test_candidates_lie_within_bounds_and_are_as_wide_as_sigma():
     assert (asked <= [1, 100]).all()
 
 
+def test_the_constraints_of_the_best_are_a_copy():
+    one = mpi_es.Search([2.0], 0.5, constraints=1, population_size=4)
+    x = one.ask()
+    one.tell(x[:, 0], -x)
+    one.best_constraints[:] = -99
+    assert one.best_constraints == -one.best
+
+
 def test_a_value_of_nan_ranks_last():
     one = led_to_its_end(search(max_iter=60), lambda x: math.nan if x[0] > 0.3 else sphere(x))
     assert 0.49 < one.best_value < 0.6

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mpi_es import envs
-from mpi_es.evaluation.env_rollout import Rollout
+from mpi_es.evaluation.env_rollout import EnvRollout
 from mpi_es.evaluation.rollout import Episode, EpisodeRules, Results
 from mpi_es.evaluation.sources import StaticSource
 from mpi_es.policies.mlp import MLP
@@ -36,7 +36,7 @@ def play(name: str, policies: int, episodes: int, cap: int) -> Results:
     count = policies * episodes
     seeds = rng.integers(2**31, size=count).tolist()
     played = [Episode(i, i // episodes, seed, candidates[i // episodes]) for i, seed in enumerate(seeds)]
-    rows = Rollout(policy, batch, 64).run(StaticSource(played), EpisodeRules(cap))
+    rows = EnvRollout(policy, batch, 64).run(StaticSource(played), EpisodeRules(cap))
     batch.close()
     return rows[np.argsort(rows[:, 0])]
 

@@ -128,7 +128,7 @@ class Agent:
                 returns = self.play(evaluator, chosen_seeds(words, episodes, config.seed)).returns
             finally:
                 evaluator.close_environments()
-                evaluator.close()
+                evaluator.leave()
         return Scores(returns[0])
 
     def rules(self, evaluator: Evaluator) -> EpisodeRules:

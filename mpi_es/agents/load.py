@@ -93,7 +93,10 @@ def content_of(path: Path) -> dict[str, Any]:
     if path.suffix == ".npz" and path.is_file():
         raise expected("RUN", "a run", str(path), "--from-pretrained takes an npz file")
     content, warning = (checkpoint.decode(path), "") if path.is_file() else checkpoint.load(path)
-    checkpoint.check_agent(content, path)
+    checkpoint.check_program("mpi_es.train", content, path)
+    if function := content["config"].get("function"):
+        hint = f"mpi_es.load_run({str(path)!r})['best']['candidate'] is its best x"
+        raise UserError(f"run: this run optimised a function, {function}; a policy run is needed; {hint}")
     if warning:
         warn(warning)
     return content
@@ -106,8 +109,10 @@ def of_run(content: dict[str, Any], candidate: str, source: str, place: Place = 
         candidate: best or last.
         source: the run, for errors.
     """
-    chosen = checkpoint.centre_of(content, candidate, source)
+    chosen = content[candidate]
     parameters = chosen["candidate"]
+    if not parameters.size:
+        raise UserError(f"{source}: no held-out evaluation is done yet; use --candidate last")
     stored = description.config_of(Config, content["config"])
     config, policy = place.agent(stored, source, len(parameters))
     check_size(parameters, policy.dim, source)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from mpi_es.config.parts import declared, every, is_told, no_option, parts_of, suited
+from mpi_es.config.parts import declared, every, is_written, no_option, parts_of, suited
 from mpi_es.errors import UserError, unknown
 
 NAME = "config.toml"
@@ -72,7 +72,7 @@ def text(config: Any, head: Sequence[str] = ()) -> str:
     given, others = [], []
     for one in declared(config).values():
         line = f"{one.name.replace('_', '-')} = {toml(one.value)}"
-        if is_told(config, one):
+        if is_written(config, one):
             given.append(f"# {one.help}\n{line}")
         else:
             others.append(f"# {one.help}\n#{line}")

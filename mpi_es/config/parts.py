@@ -202,7 +202,7 @@ def without_effect(config: Any) -> dict[str, str]:
     return reasons
 
 
-def is_told(config: Any, one: Declared) -> bool:
+def is_written(config: Any, one: Declared) -> bool:
     """Return whether a written config includes an option:
     if it differs from its default, and always for some.
     """
@@ -211,7 +211,7 @@ def is_told(config: Any, one: Declared) -> bool:
 
 def as_options(config: Any) -> list[str]:
     """Return the command line of a config: its options that are not the defaults, and those always given."""
-    return as_words({name: one.value for name, one in declared(config).items() if is_told(config, one)})
+    return as_words({name: one.value for name, one in declared(config).items() if is_written(config, one)})
 
 
 def as_words(values: Mapping[str, Any]) -> list[str]:

@@ -232,6 +232,11 @@ class Config:
         return self.track_centre and not self.function
 
     @property
+    def normalises(self) -> bool:
+        """Whether observations are normalised; functions have none."""
+        return self.obs_norm and not self.function
+
+    @property
     def restarts(self) -> str:
         """The strategy's rule of restarts; a user's strategy has none."""
         return getattr(self.strategy, "restarts", "none") if self.strategy.name in STRATEGIES else "none"

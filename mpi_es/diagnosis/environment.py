@@ -15,7 +15,7 @@ from mpi_es.envs import open_batch
 from mpi_es.envs.lockstep.base import EnvBatch, Places
 from mpi_es.errors import RolloutError, UserError, one_line
 from mpi_es.evaluation.build import make_policy
-from mpi_es.evaluation.env_rollout import Rollout
+from mpi_es.evaluation.env_rollout import EnvRollout
 from mpi_es.evaluation.rollout import Episode, EpisodeRules
 from mpi_es.evaluation.sources import StaticSource
 from mpi_es.seeds import Stream, rng
@@ -109,7 +109,7 @@ def _played(config: Config) -> tuple[list[list[Any]], int]:
     batch: Any = _StepDigests(open_batch(config.env, config.env_options))
     parameters, played = policy.initial(config.seed), []
     others = rng(config.seed, Stream.SAMPLE).standard_normal(policy.dim)  # their actions leave other traces
-    with closing(Rollout(policy, batch, 1, config.action_repeat)) as rollout:
+    with closing(EnvRollout(policy, batch, 1, config.action_repeat)) as rollout:
         rollout.compile()  # first: what numba refuses is not an episode's failure
         for seed, candidate in ((0, parameters), (1, others), (0, parameters)):
             episode = Episode(0, 0, config.seed + seed, candidate)

@@ -16,7 +16,7 @@ from mpi_es.evaluation.evaluator import Evaluator
 from mpi_es.evaluation.function.call_directories import CallDirectories
 from mpi_es.evaluation.function.problem import Function, Problem, problem, takes
 from mpi_es.evaluation.function.rollout import FunctionRollout
-from mpi_es.evaluation.rollout import AnyRollout, EpisodeRules
+from mpi_es.evaluation.rollout import EpisodeRules, Rollout
 from mpi_es.evaluation.script_objects import NONE, ScriptObjects
 from mpi_es.extras import needed_for
 from mpi_es.jit.warm_up import prepare
@@ -80,7 +80,7 @@ def training_rules(config: Config, cap: int, normalisation: Vector | None) -> Ep
         cap,
         normalisation,
         config.action_noise,
-        collect=config.obs_norm,
+        collect=config.normalises,
         early_stop=config.early_stop,
         clip=clip,
     )
@@ -115,8 +115,8 @@ def make_rollout(
     config: Config,
     base: Candidate | None = None,
     objects: ScriptObjects = NONE,
-    trained: AnyRollout | None = None,
-) -> AnyRollout:
+    trained: Rollout | None = None,
+) -> Rollout:
     """Return the rollout that runs episodes in this process.
 
     Args:
@@ -138,7 +138,7 @@ def make_rollout(
     with _needed(config):  # gymnasium and numba, which functions do not need
         from mpi_es import envs
         from mpi_es.evaluation.compiled.rollout import CompiledRollout, can_compile
-        from mpi_es.evaluation.env_rollout import Rollout
+        from mpi_es.evaluation.env_rollout import EnvRollout
     width = config.envs_per_rank or (POOLED_WIDTH if envs.is_vectorised(config.env) else WIDTH)
     with ExitStack() as on_failure:
         batch = on_failure.enter_context(
@@ -153,12 +153,12 @@ def make_rollout(
         if config.compiled and can_compile(config, policy, batch):
             return CompiledRollout(config, policy, batch)  # it needs only the batch's world and spaces
         on_failure.pop_all()
-        return Rollout(policy, batch, width, config.action_repeat)
+        return EnvRollout(policy, batch, width, config.action_repeat)
 
 
 def make_rollouts(
     config: Config, base: Candidate | None = None, objects: ScriptObjects = NONE
-) -> tuple[AnyRollout, AnyRollout]:
+) -> tuple[Rollout, Rollout]:
     """Return the rollouts for training and for held-out episodes in this process, often one and the same.
 
     Args:
@@ -197,7 +197,7 @@ def make_evaluator(
         if held_out_rollout is not rollout:
             on_failure.callback(held_out_rollout.close)
         if not config.function:
-            _check_same(comm, config, rollout)
+            _check_ranks_agree(comm, config, rollout)
         prepare(comm, rollout.compile)
         if held_out_rollout is not rollout:
             prepare(comm, held_out_rollout.compile)
@@ -218,7 +218,7 @@ def make_evaluator(
         return evaluator
 
 
-def _check_same(comm: Comm, config: Config, rollout: AnyRollout) -> None:
+def _check_ranks_agree(comm: Comm, config: Config, rollout: Rollout) -> None:
     """Refuse ranks whose spaces or policies differ, for instance by their versions. Collective."""
     observations, actions = (space.shape for space in rollout.spaces)
     own = f"observations {observations}, actions {actions}, {rollout.policy.dim} parameters"
@@ -247,7 +247,7 @@ def dedicated(config: Config, size: int, *, dynamic: bool) -> bool:
     return dynamic and size >= 128
 
 
-def is_dynamic(config: Config, rollout: AnyRollout) -> bool:
+def is_dynamic(config: Config, rollout: Rollout) -> bool:
     """Return whether ranks get episodes as they become free."""
     if config.dispatch != "auto":
         return config.dispatch == "dynamic"
@@ -256,7 +256,7 @@ def is_dynamic(config: Config, rollout: AnyRollout) -> bool:
     return not rollout.steps_together
 
 
-def _noise(config: Config, rollout: AnyRollout) -> SlicedNoise:
+def _noise(config: Config, rollout: Rollout) -> SlicedNoise:
     """Return the noise of a seeded strategy."""
     policy, rank = rollout.policy, 0 if config.function else rank_of_noise(config.strategy)
     if not rank:

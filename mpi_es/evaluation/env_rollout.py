@@ -11,10 +11,10 @@ from mpi_es.envs.lockstep.base import EnvBatch, EpisodeFailed
 from mpi_es.errors import RolloutError, one_line
 from mpi_es.evaluation.normalisation import normalise, of_episodes
 from mpi_es.evaluation.rollout import (
-    AnyRollout,
     Episode,
     EpisodeRules,
     Results,
+    Rollout,
     Source,
     columns,
     shortest,
@@ -30,7 +30,7 @@ _BEGIN_SHARE = 2
 _DROP_SHARE = 4  # an idle row costs a forward pass; dropping idle rows costs a copy of the others
 
 
-class Rollout(AnyRollout):
+class EnvRollout(Rollout):
     """Runs episodes of a policy in up to `width` environments in lockstep.
 
     The return of an episode depends on its candidate and seed only, not on its neighbours.
@@ -100,7 +100,7 @@ class _Batch:
     parameters of all rows again, and since some environments begin several episodes as fast as one.
     """
 
-    def __init__(self, rollout: Rollout, rules: EpisodeRules, width: int) -> None:
+    def __init__(self, rollout: EnvRollout, rules: EpisodeRules, width: int) -> None:
         self.envs, self.policy, self.rules, self.width = rollout.envs, rollout.policy, rules, width
         self.action_repeat = rollout.action_repeat
         self.limit = shortest(rollout.limit, rules.cap)

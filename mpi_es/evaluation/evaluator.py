@@ -14,7 +14,7 @@ from mpi_es.arrays import Candidate, Vector
 from mpi_es.errors import RolloutError
 from mpi_es.evaluation.dynamic_dispatch import dynamic_source
 from mpi_es.evaluation.messages import EpisodeIds, Evaluation, Header, arranged
-from mpi_es.evaluation.rollout import AnyRollout, EpisodeRules, Lookup, Results, Source, columns
+from mpi_es.evaluation.rollout import EpisodeRules, Lookup, Results, Rollout, Source, columns
 from mpi_es.evaluation.schedule import SHARES_LEFT
 from mpi_es.evaluation.shared_noise import SharedNoise
 from mpi_es.evaluation.sources import StopsAtRankLoss, WithHeartbeat, static_source
@@ -46,7 +46,7 @@ class Evaluator:
     def __init__(
         self,
         comm: Comm,
-        rollout: AnyRollout,
+        rollout: Rollout,
         noise: SlicedNoise,
         stop_flag: StopFlag | None = None,
         *,
@@ -54,7 +54,7 @@ class Evaluator:
         dedicated_root: bool = False,
         heartbeat: Heartbeat | None = None,
         survives: bool = False,
-        held_out_rollout: AnyRollout | None = None,
+        held_out_rollout: Rollout | None = None,
     ) -> None:
         self._begun_with, self.loop = comm, CommandLoop(comm, survives=survives)
         self.loop.handlers |= {_EVALUATE: self._play, _PLAYED: self._share_played}
@@ -71,7 +71,7 @@ class Evaluator:
         # From evaluations in which a rank was lost: MPI may still read their buffers.
         self.abandoned: list[Source] = []
 
-    def close(self) -> None:
+    def leave(self) -> None:
         """End the heartbeat, and free its groups of ranks. Collective."""
         if self.heartbeat:
             self.heartbeat.end()

@@ -98,7 +98,7 @@ class Source:
         """End the thread, if there is one."""
 
 
-class AnyRollout:
+class Rollout:
     """Plays episodes: in environments, in compiled code, or as calls of a function."""
 
     policy: Any

@@ -15,7 +15,7 @@ from mpi_es import envs
 from mpi_es.config.run import Config
 from mpi_es.envs.lockstep.separate import SeparateEnvs
 from mpi_es.errors import UserError, expected, one_line
-from mpi_es.evaluation.env_rollout import Rollout
+from mpi_es.evaluation.env_rollout import EnvRollout
 from mpi_es.evaluation.rollout import Episode, EpisodeRules
 from mpi_es.evaluation.sources import StaticSource
 from mpi_es.jit.warm_up import prepare
@@ -97,7 +97,7 @@ class Recorder:
 
     def __init__(self, config: Config, policy: Policy) -> None:
         self.batch = SeparateEnvs(lambda: make_env(config))
-        self.rollout = Rollout(policy, self.batch, 1, config.action_repeat)
+        self.rollout = EnvRollout(policy, self.batch, 1, config.action_repeat)
         self.env = self.batch.envs[0]
         self.fps = float(self.env.metadata.get("render_fps") or _FPS)
 

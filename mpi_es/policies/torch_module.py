@@ -17,14 +17,14 @@ from mpi_es.errors import UserError, expected, one_line
 from mpi_es.policies import networks
 from mpi_es.policies.actions import Outputs, actions_for
 from mpi_es.policies.base import Memory, Policy
+from mpi_es.policies.batched_module import BatchedModule
 from mpi_es.policies.features import require_array
-from mpi_es.policies.lockstep import Lockstep
 from mpi_es.policies.tiles import Refused, Tile
 from mpi_es.seeds import Stream, rng
 from mpi_es.strategies.low_rank import Layout
 
 # The program for tiles of networks (None: one network at a time), and the tensors of each tile or network
-Weights = tuple[Lockstep | None, list[Tile]]
+Weights = tuple[BatchedModule | None, list[Tile]]
 Network = Callable[[Any, Any], nn.Module]  # of observation space and action space
 
 
@@ -61,7 +61,7 @@ class ModulePolicy(Policy):
     (1, *shape) are float32, or the environment's own integers (uint8 pictures); outputs are (1, n).
     The parameters evolve; buffers (running statistics) stay as the module makes them.
 
-    Small networks and low-rank candidates are evaluated in batches if `Lockstep` accepts the module, the
+    Small networks and low-rank candidates are evaluated in batches if `BatchedModule` accepts the module, the
     others one after another; `description` says which and why. The choice depends only on the module, torch
     and the type of processor, so equal machines, and a resumed run, make the same choice.
 
@@ -103,15 +103,15 @@ class ModulePolicy(Policy):
             for layer in self._module.modules()
             for name, buffer in layer.named_buffers(recurse=False)
         ]
-        self.lockstep: Lockstep | None = None
-        self.factored: Lockstep | None = None
+        self.batched: BatchedModule | None = None
+        self.factored: BatchedModule | None = None
         not_by_factors = not_together = ""
         with self.one_thread():
             self._require_repeatable()
             if rank:
                 self.factored, not_by_factors = self._choose(rank)
             if not self.factored:
-                self.lockstep, not_together = self._choose(0)
+                self.batched, not_together = self._choose(0)
         way = f"one after another: {not_together}" if not_together else "in batches"
         self.description = f"networks are evaluated {way}"
         if not_by_factors:
@@ -154,8 +154,8 @@ class ModulePolicy(Policy):
 
     def unpack(self, parameters: NDArray[np.float32]) -> Weights:
         """Return the parameters (k, dim) as tensors of the module's shapes."""
-        if self.lockstep:
-            return self.lockstep, self.lockstep.unpack(self._tensor(parameters))
+        if self.batched:
+            return self.batched, self.batched.unpack(self._tensor(parameters))
         sizes = [parameter.numel() for parameter in self._parameters]
         rows = self._tensor(parameters)
         return None, [[*map(self._own, row.split(sizes), self._parameters)] for row in rows]
@@ -178,12 +178,12 @@ class ModulePolicy(Policy):
         """Return the outputs (k, n) before they become actions, and the memory afterwards."""
         assert memory is not None, "each network has a recall"
         batch = self._tensor(observations)
-        lockstep, tiles = weights
+        batched, tiles = weights
         with torch.inference_mode():
-            if lockstep is None:
+            if batched is None:
                 answers, contents = self._in_sequence(tiles, batch, memory)
             else:
-                answers, contents = lockstep(tiles, batch, [recall.content for recall in memory])
+                answers, contents = batched(tiles, batch, [recall.content for recall in memory])
         pairs = zip(contents, memory, strict=True)
         after = [_Recall(content, recall.seed, recall.step + 1) for content, recall in pairs]
         return answers.float().cpu().numpy(), _objects(after)
@@ -233,10 +233,10 @@ class ModulePolicy(Policy):
         if self.device.type == "cuda":
             torch.cuda.default_generators[self.device.index].manual_seed(seed)
 
-    def _choose(self, rank: int) -> tuple[Lockstep | None, str]:
+    def _choose(self, rank: int) -> tuple[BatchedModule | None, str]:
         """Return the program that evaluates networks side by side, or None and the reason."""
         try:
-            return Lockstep(self._module, self._observe(), self._remembers, rank), ""
+            return BatchedModule(self._module, self._observe(), self._remembers, rank), ""
         except Refused as refused:
             return None, str(refused)
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from mpi_es.arrays import Vector
 from mpi_es.config.declared import shown
 from mpi_es.config.fields import option
-from mpi_es.config.parts import changeable, flat
+from mpi_es.config.parts import changeable
 from mpi_es.config.run import Config
 from mpi_es.errors import UserError
 from mpi_es.run_file import checkpoint, description
@@ -54,7 +54,17 @@ class Curves:
     config: Config
     content: dict[str, Any]  # of run.h5
     warning: str
-    evaluations: list[HeldOut] = field(repr=False)
+    past: History = field(repr=False)
+
+    @property
+    def evaluations(self) -> list[HeldOut]:
+        """The held-out evaluations."""
+        return self.past.evaluations
+
+    @cached_property
+    def options(self) -> dict[str, Any]:
+        """The values of all options, also of a user's strategy."""
+        return description.options_of(self.config, self.content["config"])
 
     @cached_property
     def axes(self) -> dict[str, Vector]:
@@ -126,18 +136,19 @@ class Curves:
 
     def first_at_target(self) -> int | None:
         """Return the first generation at which the run found its target reached; None if there is none."""
-        target = self.config.target_fitness
-        if target is None:
+        config, past = self.config, self.past
+        if config.target_fitness is None:
             return None
-        values = np.array([held.mean for held in self.evaluations])
-        generations = np.array([held.generation for held in self.evaluations])
+        target, every = config.sign * config.target_fitness, 1 if self.exact else config.eval_every
+        due = [held for held in past.evaluations if every and held.generation % every == 0]
+        scores = [(held.generation, past.score(held)) for held in due]
         if self.exact:
-            values, generations = self.history["best"], self.history["generation"]
-        in_a_row = 0
-        target *= self.config.sign
-        for generation, reached in zip(generations.tolist(), values >= target, strict=True):
-            in_a_row = in_a_row + 1 if reached else 0
-            if in_a_row == self.config.target_consecutive:
+            scores = [*zip(self.history["generation"], self.history["best"], strict=True)]
+        in_a_row, last = 0, 0
+        for generation, value in scores:
+            in_a_row = (in_a_row + 1 if generation - last == every else 1) if value >= target else 0
+            last = generation
+            if in_a_row == config.target_consecutive:
                 return int(generation)
         return None
 
@@ -180,14 +191,14 @@ def load(directory: Path) -> Curves:
     if not len(content["history"]["generation"]):
         raise UserError(f"{directory}: no generation is done yet")
     config = description.config_of(Config, content["config"])
-    return Curves(directory, config, content, warning, History(content).evaluations)
+    return Curves(directory, config, content, warning, History(content))
 
 
 def grouped(runs: Sequence[Curves]) -> list[Group]:
     """Return the runs in groups, in the order in which they are given."""
     groups: dict[tuple[Any, ...], list[Curves]] = {}
     for run in runs:
-        groups.setdefault((_learning(run.config), _beginning(run)), []).append(run)
+        groups.setdefault((_learning(run), _beginning(run)), []).append(run)
     learning = [dict(options) for options, _ in groups]
     names = dict.fromkeys(name for values in learning for name in values)
     differing = [name for name in names if len({values[name] for values in learning if name in values}) > 1]
@@ -209,10 +220,10 @@ def _beginning(run: Curves) -> tuple[tuple[float, ...], ...]:
     return tuple(tuple(np.ravel(problem[name]).tolist()) for name in sorted(problem))
 
 
-def _learning(config: Config) -> tuple[Any, ...]:
+def _learning(run: Curves) -> tuple[Any, ...]:
     """Return the options that affect learning, except the seed, with their values."""
-    others = changeable(config) | {"seed", "run_dir"}
-    return tuple((name, value) for name, value in flat(config).items() if name not in others)
+    others = changeable(run.config) | {"seed", "run_dir"}
+    return tuple((name, value) for name, value in run.options.items() if name not in others)
 
 
 def _short(value: object) -> str:
@@ -226,7 +237,7 @@ def _labels(runs: Sequence[Curves], differing: Sequence[str]) -> list[str]:
     for word, between in (("{option} {value}", " "), ("{value}", ", ")):
         labels = []
         for run in runs:
-            values = flat(run.config)
+            values = run.options
             pairs = [(option(name), _short(values[name])) for name in differing if name in values]
             labels.append(between.join(word.format(option=flag, value=value) for flag, value in pairs))
         if differing and max(map(len, labels)) <= _LONGEST_LABEL and len(set(labels)) == len(labels):

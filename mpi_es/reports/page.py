@@ -16,9 +16,10 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from mpi_es.config.declared import shown
 from mpi_es.config.fields import option
-from mpi_es.config.parts import as_options, declared
+from mpi_es.config.parts import as_options, as_words, declared
 from mpi_es.reports.drawing import COLOURS, Figures
 from mpi_es.run_file import run_status
+from mpi_es.run_file.description import options_of
 from mpi_es.text import duration
 
 _KINDS = {".mp4": "video/mp4", ".gif": "image/gif"}
@@ -78,7 +79,7 @@ def as_of(directory: str = "") -> str:
     return f"{of}as of {datetime.now():%Y-%m-%d %H:%M}"
 
 
-def state_of(content: Mapping[str, Any]) -> dict[str, str]:
+def state_for_page(content: Mapping[str, Any]) -> dict[str, str]:
     """Return a sentence that says why a run ended, or that it goes on, and its kind."""
     finished = bool(content["life"]["finished"])
     text, silence = run_status.state_of(content, time.time())
@@ -119,10 +120,13 @@ def options(
         for name, one in declared(config).items()
         if name != "run_dir" and one.value != one.default
     ]
+    known, stored = declared(config), options_of(config, content["config"])
+    own = {name: value for name, value in stored.items() if name not in known}  # of a user's strategy
+    rows += [(option(name), shown(value), "") for name, value in own.items()]
     lines = None
     if commands:
         text, others = commands
-        again = [["train", *as_options(replace(config, run_dir=""))], *others]
+        again = [["train", *as_options(replace(config, run_dir="")), *as_words(own)], *others]
         lines = text, [shlex.join(["python", "-m", f"{program}.{name}", *rest]) for name, *rest in again]
     versions = Table(("Library", "Version"), [*content["libraries"].items()], left=2)
     return Section(

@@ -7,7 +7,7 @@ from pathlib import Path
 from mpi_es.reports import figures
 from mpi_es.reports.curves import AXES, Curves, Group, grouped, spread, words
 from mpi_es.reports.drawing import figures as drawn
-from mpi_es.reports.page import Section, Table, as_of, bar, films, options, render, state_of
+from mpi_es.reports.page import Section, Table, as_of, bar, films, options, render, state_for_page
 from mpi_es.run_file.imports import IN_ONE_CALL
 from mpi_es.run_file.scores import best_is_infeasible, interval
 from mpi_es.text import counted, duration, number, thousands
@@ -66,7 +66,7 @@ def _head(run: Curves) -> Section:
     return Section(
         str(run.directory),
         about=[", ".join(what)],
-        state=state_of(run.content),
+        state=state_for_page(run.content),
         warning=run.warning,
         facts=facts,
     )

@@ -20,7 +20,11 @@ def write_whole(path: Path, content: bytes, option: str) -> None:
     special = os.path.exists(place) and not os.path.isfile(place)
     fresh = place if special else place.with_name(f".{place.name}.{os.getpid()}-{next(_COUNT)}.tmp")
     try:
-        fresh.write_bytes(content)
+        with fresh.open("wb") as file:
+            file.write(content)
+            file.flush()
+            if not special:
+                os.fsync(file.fileno())  # else a crash of the machine may leave an empty file in its place
         if not special:
             os.replace(fresh, place)
     except BaseException as error:

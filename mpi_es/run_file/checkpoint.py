@@ -147,22 +147,6 @@ def check_program(program: str, content: dict[str, Any], path: Path) -> None:
         raise UserError(f"run: expected a run of {program}, got one of {found}, {path}; {_COMMANDS[found]}")
 
 
-def check_agent(content: dict[str, Any], path: Path) -> None:
-    """Refuse the content of a run that has no agent: of another program, or of a function."""
-    check_program("mpi_es.train", content, path)
-    if function := content["config"].get("function"):
-        hint = f"mpi_es.load_run({str(path)!r})['best']['candidate'] is its best x"
-        raise UserError(f"run: this run optimised a function, {function}; a policy run is needed; {hint}")
-
-
-def centre_of(content: dict[str, Any], which: str, run: str) -> dict[str, Any]:
-    """Return the best or the last centre of a run, with the other fields of its group."""
-    centre: dict[str, Any] = content[which]
-    if centre["candidate"].size == 0:
-        raise UserError(f"{run}: no held-out evaluation is done yet; use --candidate last")
-    return centre
-
-
 def set_aside(directory: Path) -> None:
     """Rename a damaged run.h5; the next save would keep it as the previous file and lose the intact one."""
     with contextlib.suppress(OSError):

@@ -54,5 +54,12 @@ def config_of(cls: type[C], stored: Any, imports: bool = False) -> C:
     return parts.suited(cls, values, imports=imports)
 
 
+def options_of(config: Any, stored: dict[str, Any]) -> dict[str, Any]:
+    """Return all options of a file's config, with those of a user's strategy that was not imported."""
+    values = {name: _plain(value) for name, value in stored.items()}
+    own = {name: tuple(value) if isinstance(value, list) else value for name, value in values.items()}
+    return own | parts.flat(config)
+
+
 def _plain(value: Any) -> Any:
-    return value.tolist() if isinstance(value, np.ndarray) else value
+    return value.tolist() if isinstance(value, np.ndarray | np.generic) else value

@@ -95,7 +95,7 @@ class History:
     def score(self, held_out: HeldOut) -> float:
         """Return the mean of a held-out evaluation, in which a failed call counts as the lowest return.
 
-        That is the lowest of the evaluation and of the population before it.
+        That is the lowest of the evaluation and of the generation before, whose row is complete.
         """
         if not held_out.failures:
             return held_out.mean

@@ -129,7 +129,7 @@ FITNESS = ("best", "mean", "min", "fitness_of_centre", "penalised", "penalised_m
 R = TypeVar("R", Row, Feasibility)
 
 
-def shown(record: R, sign: float) -> R:
+def in_users_sign(record: R, sign: float) -> R:
     """Return a record of a generation with the values that a user sees; `min` is always the worst one."""
     if sign > 0:
         return record

@@ -95,7 +95,7 @@ def numbers(*shapes: tuple[int, ...]) -> Rule:
 def require(place: str, value: Any, rule: Rule) -> None:
     """Refuse a value that breaks a rule."""
     if words := rule(value):
-        raise Unfit(f"{place}: expected {words}, got {shown(value)}")
+        raise Unfit(f"{place}: expected {words}, got {described(value)}")
 
 
 def any_group(value: Any) -> str:
@@ -131,7 +131,7 @@ def _of_field(field: Field[Any], hint: Any) -> Rule:
 def check_group(group: Any, rules: Rules, path: str = "", optional: Sequence[str] = ()) -> None:
     """Refuse a group whose content breaks its rules, or has names that are not in them."""
     if not isinstance(group, dict):
-        raise Unfit(f"{path or '/'}: expected a group, got {shown(group)}")
+        raise Unfit(f"{path or '/'}: expected a group, got {described(group)}")
     if extra := sorted(set(group) - set(rules)):
         raise Unfit(f"{path}/{_printable(extra[0])}: expected nothing of this name")
     for name, rule in rules.items():
@@ -147,7 +147,7 @@ def check_group(group: Any, rules: Rules, path: str = "", optional: Sequence[str
             require(place, group[name], rule)
 
 
-def shown(value: Any) -> str:
+def described(value: Any) -> str:
     """Return a value of a file as a message shows it, on one line."""
     if isinstance(value, dict):
         return "a group"

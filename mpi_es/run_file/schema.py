@@ -18,6 +18,7 @@ from mpi_es.run_file.rules import (
     between,
     check_group,
     count,
+    described,
     finite,
     flag,
     is_count,
@@ -25,7 +26,6 @@ from mpi_es.run_file.rules import (
     number,
     of_record,
     require,
-    shown,
     text,
     texts,
 )
@@ -43,7 +43,7 @@ def check(content: dict[str, Any]) -> None:
 
     config = config_of(Config, content)
     done = generation_of(content)
-    seen = _length(content, "progress", "observations", "mean") if config.obs_norm else 0
+    seen = _length(content, "progress", "observations", "mean") if config.normalises else 0
     dim = _length(content, "last", "candidate")
     candidate = finite("f8" if config.function else "f4", dim)
     normalisation = finite("f8", 2, seen)
@@ -51,7 +51,10 @@ def check(content: dict[str, Any]) -> None:
     best: Rules = {**agent, "generation": count(done)}
     if _length(content, "best", "candidate") == 0:  # before the first held-out evaluation
         best = {**best, "candidate": array("f4 f8", 0), "normalisation": array("f8", 2, 0)}
-    of_constraints = constraint_rules(config.constraints, done) if config.constraints else {}
+    of_constraints: Rules = {}
+    if config.constraints:
+        known = {"of_best": array("f8", config.constraints), "lagrangian": any_group}
+        of_constraints = {"constraints": {**_columns(Feasibility, done), **known}}
     sums = finite("f8", seen)
     observations = of_record(ObservationStatistics, mean=sums, squares=sums)
     check_group(
@@ -62,8 +65,8 @@ def check(content: dict[str, Any]) -> None:
             "progress": of_record(Progress, observations=observations),
             "best": best,
             "last": {**agent, "generation": count(done, done), "fitness": nan},
-            "history": history_rules(done),
-            "timing": timing_rules(done),
+            "history": {**_columns(Row, done), "generation": _numbers_from_1(done)},
+            "timing": dict.fromkeys(get_type_hints(Timing), between(0, LATEST, "f8", done)),
             "evaluations": evaluation_rules(content, done),
             "libraries": texts,
             "life": LIFE,
@@ -82,7 +85,7 @@ def _length(content: dict[str, Any], *path: str) -> int:
     for name in path:
         value = value.get(name) if isinstance(value, dict) else None
     if not isinstance(value, np.ndarray) or value.ndim != 1:
-        raise Unfit(f"/{'/'.join(path)}: expected an array (any), got {shown(value)}")
+        raise Unfit(f"/{'/'.join(path)}: expected an array (any), got {described(value)}")
     return len(value)
 
 
@@ -99,13 +102,8 @@ def generation_of(content: dict[str, Any]) -> int:
     progress = content.get("progress")
     value = progress.get("generation") if isinstance(progress, dict) else None
     if not is_count(value):
-        raise Unfit(f"/progress/generation: expected a whole number of 0 or more, got {shown(value)}")
+        raise Unfit(f"/progress/generation: expected a whole number of 0 or more, got {described(value)}")
     return int(value)  # type: ignore[arg-type]
-
-
-def history_rules(rows: int) -> dict[str, Rule]:
-    """Return the rules of the columns of /history."""
-    return {**_columns(Row, rows), "generation": _numbers_from_1(rows)}
 
 
 def _columns(record: type, rows: int) -> dict[str, Rule]:
@@ -113,12 +111,6 @@ def _columns(record: type, rows: int) -> dict[str, Rule]:
     most = LARGEST // max(rows, 1)  # so that sums do not overflow
     kinds: dict[Any, Rule] = {int: between(0, most, "i8", rows), float: array("f8", rows)}
     return {name: kinds[hint] for name, hint in get_type_hints(record).items()}
-
-
-def constraint_rules(number: int, rows: int) -> Rules:
-    """Return the rules of the group of a function's constraints."""
-    known = {"of_best": array("f8", number), "lagrangian": any_group}
-    return {"constraints": {**_columns(Feasibility, rows), **known}}
 
 
 def _numbers_from_1(rows: int) -> Rule:
@@ -131,11 +123,6 @@ def _numbers_from_1(rows: int) -> Rule:
         return "" if np.array_equal(value, np.arange(1, rows + 1)) else f"the numbers 1 to {rows}"
 
     return rule
-
-
-def timing_rules(rows: int) -> dict[str, Rule]:
-    """Return the rules of the columns of /timing."""
-    return dict.fromkeys(get_type_hints(Timing), between(0, LATEST, "f8", rows))
 
 
 def evaluation_rules(content: dict[str, Any], done: int) -> dict[str, Rule]:
@@ -164,7 +151,7 @@ def check_progress(content: dict[str, Any]) -> None:
     for name in ("config", "best", "timing"):
         parts[name] = content.get(name)
         if not isinstance(parts[name], dict):
-            raise Unfit(f"/{name}: expected a group, got {shown(parts[name])}")
+            raise Unfit(f"/{name}: expected a group, got {described(parts[name])}")
     options: dict[str, Rule] = {"max_iter": count()}
     optional: dict[str, Rule] = {"minimise": flag, "function": text}
     check_group(

@@ -19,8 +19,8 @@ def check_storable(state: Mapping[str, Any], name: str) -> None:
         name: of the state, for the message.
     """
     for key, value in state.items():
-        if not isinstance(key, str) or not key or "/" in key or not _is_text(key):
-            raise expected(name, "names that are texts without '/'", key)
+        if not isinstance(key, str) or key in ("", ".") or "/" in key or not _is_text(key):
+            raise expected(name, "names that are texts without '/', and not '.'", key)
         place = f"{name}/{key}"
         if isinstance(value, dict):
             check_storable(value, place)

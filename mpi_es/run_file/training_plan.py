@@ -58,6 +58,7 @@ class TrainingPlan(Generic[C]):
     has_new_end: bool = True  # whether those do that may end it
     base: Candidate | None = None  # a whole agent of which a part evolves
     start: Any = None  # the agent at which the strategy begins
+    given: Sequence[str] = ()  # the arguments, and the options of their file
 
     @property
     def is_finished(self) -> bool:

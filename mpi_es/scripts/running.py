@@ -130,7 +130,7 @@ def run(
         except (RolloutError, UserError) as error:
             ended[:] = [error]
         evaluator.close_environments()
-        evaluator.close()  # a script may call this a thousand times
+        evaluator.leave()  # a script may call this a thousand times
         world.comm = evaluator.loop.comm
 
     def result() -> T:

@@ -44,7 +44,7 @@ def make(
     options, found = config.strategy, class_of(config.strategy)
 
     def build(x0: Vector, sigma: float, popsize: int, seed: int, generation: int) -> Any:
-        own = replace(options, init_sigma=sigma, population_size=popsize)
+        own = options.of_later_start(len(x0), sigma, popsize) if generation else options
         its_noise = LaterNoise(noise, generation) if generation else noise
         if is_own(options):
             return UserStrategy(found, own, x0, seed, its_noise)

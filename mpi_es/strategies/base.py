@@ -4,7 +4,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Annotated, Any, ClassVar, Literal, Protocol
+from typing import Annotated, Any, ClassVar, Literal, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -143,6 +143,10 @@ class Options(Named):
     """Number of candidates in a generation"""
     init_sigma: Annotated[Positive, Alias("--sigma")] = 0.1
     """Standard deviation of the first population"""
+
+    def of_later_start(self, dim: int, sigma: float, popsize: int) -> Self:
+        """Return the options of a restart: all that a run chooses for itself stays as in the first start."""
+        return replace(self, init_sigma=sigma, population_size=popsize)
 
 
 @dataclass(frozen=True)

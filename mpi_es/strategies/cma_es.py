@@ -6,9 +6,9 @@ import io
 import math
 import warnings
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from operator import attrgetter
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -111,6 +111,11 @@ class CMAESOptions(base.Options):
     """Restart after convergence, with twice the candidates; bipop: alternately many and few"""
     root_threads: Count = 1
     """Threads for linear algebra on rank 0; their number changes the rounding"""
+
+    def of_later_start(self, dim: int, sigma: float, popsize: int) -> Self:
+        """Return the options of a restart, with the variant of the first start."""
+        variant: Any = choose(self.cma_variant, dim, self.population_size)[0]
+        return replace(super().of_later_start(dim, sigma, popsize), cma_variant=variant)
 
     def __post_init__(self) -> None:
         """Refuse values that no run can have."""

@@ -41,7 +41,7 @@ class Options(Growing):
     max_speed: Annotated[NotNegative, Of("optimizer", "clipup")] = 0.0
     """Largest norm of a step of clipup; 0: twice the learning rate"""
     weight_decay: NotNegative = 0.0
-    """Weight decay, as a share of the parameters"""
+    """Share of the parameters that is subtracted from sigma times the gradient"""
 
 
 class Optimizer(Protocol):

@@ -84,11 +84,13 @@ class Restarts:
         self._rule, self._if_below, self._after = rule, if_below, after
         first = Start(0, seed, popsize, sigma)
         self._inner = build(x0, sigma, popsize, seed, 0)
+        if hasattr(self._inner, "description"):
+            self.description = self._inner.description
         counts = {"small": 0, "large": 0}
-        self._state = RestartsState(0, x0, dict(vars(first)), 0, counts, stopping.begun(), "", {})
+        self._state = RestartsState(0, x0, dict(vars(first)), 0, counts, stopping.new_record(), "", {})
 
     def __getattr__(self, name: str) -> Any:
-        if name in ("learning_rate", "description", "ask_more"):  # optional attributes of strategies
+        if name in ("learning_rate", "ask_more"):  # optional attributes of strategies
             return getattr(self._inner, name)
         raise AttributeError(name)
 
@@ -190,7 +192,7 @@ class Restarts:
             x0 = s.x0 + self._sigma * rng(start.seed, Stream.INITIAL).standard_normal(len(s.x0))
         self._inner = self._build(x0, start.sigma, start.popsize, start.seed, s.generation)
         self._state = replace(
-            s, start=dict(vars(start)), begun=s.generation, record=stopping.begun(), over=""
+            s, start=dict(vars(start)), begun=s.generation, record=stopping.new_record(), over=""
         )
 
 

@@ -55,10 +55,6 @@ def rules_like(example: Mapping[str, Any]) -> Rules:
     return {name: _rule_like(name, value) for name, value in example.items()}
 
 
-def _one_row_or_more(rule: Rule) -> Rule:
-    return lambda value: rule(value) or ("" if len(value) else "one row or more")
-
-
 def _rule_like(name: str, example: Any) -> Rule | Rules:
     """Return the rule of a value of a state."""
     most = np.inf if name in _MAY_BE_INFINITE else sys.float_info.max
@@ -70,7 +66,9 @@ def _rule_like(name: str, example: Any) -> Rule | Rules:
         shape = (None, *example.shape[1:]) if name in _ANY_ROWS else example.shape
         rule = between(-np.inf, np.inf, example.dtype.str, *shape)
         rule = rule if name in _MAY_BE_INFINITE else finite(example.dtype.str, *shape)
-        return _one_row_or_more(rule) if name == "parents" else rule
+        if name == "parents":
+            return lambda value: rule(value) or ("" if len(value) else "one row or more")
+        return rule
     if isinstance(example, bool | np.bool_):
         return flag
     if isinstance(example, int):

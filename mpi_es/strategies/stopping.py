@@ -25,7 +25,7 @@ WINDOW = 2_000
 Record = dict[str, Any]  # the results of a start; its values are replaced, never written to
 
 
-def begun() -> Record:
+def new_record() -> Record:
     """Return the record of a start before its first generation."""
     nothing = np.zeros(0)
     return {"generations": 0, "highest_mean": -math.inf, "spread": 0.0, "best": nothing, "median": nothing}

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from mpi_es.config.run import Config
 from mpi_es.run_file.history import History
-from mpi_es.run_file.records import Feasibility, HeldOut, Row, Timing, scalars, shown
+from mpi_es.run_file.records import Feasibility, HeldOut, Row, Timing, in_users_sign, scalars
 from mpi_es.telemetry.view import Numbers
 
 # Names in runs of functions, where an episode is a call.
@@ -35,9 +35,13 @@ def of_generation(
     Args:
         steps: of all generations so far.
     """
-    named = {"generation": row.generation} | dict(scalars(shown(row, config.sign))) | dict(scalars(timing))
+    named = (
+        {"generation": row.generation}
+        | dict(scalars(in_users_sign(row, config.sign)))
+        | dict(scalars(timing))
+    )
     named |= {"total/steps": float(steps)} | (of_evaluation(config, held_out) if held_out else {})
-    named |= dict(scalars(shown(feasibility, config.sign))) if feasibility else {}
+    named |= dict(scalars(in_users_sign(feasibility, config.sign))) if feasibility else {}
     if not config.function:
         return named
     return {_OF_FUNCTIONS.get(name, name): named[name] for name in named if name not in _OF_EPISODES}

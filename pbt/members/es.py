@@ -48,7 +48,7 @@ _OPTIONS = {
     "clip_rewards",
     "action_noise",
     "noise",
-    "rank",
+    "noise_rank",
     "top_directions",
     "dispatch",
     "envs_per_rank",

@@ -185,8 +185,10 @@ class Population:
     def _pack(self, member: Member) -> Buffer:
         return pack(member.get_state())
 
-    def restore(self, buffers: Buffers) -> None:
-        """Set each member's state."""
+    def restore(self, buffers: Buffers, generation: int) -> None:
+        """Set each member's state, which it had after a generation."""
+        for member in self.members.values():
+            member.generation = generation
         for index, buffer in buffers.items():
             self._guarded(index, partial(set_state, self.members[index], unpack(buffer)))
 

@@ -11,7 +11,7 @@ from mpi_es.config.parts import without_effect
 from mpi_es.errors import UserError
 from mpi_es.reports.drawing import Panel
 from mpi_es.reports.drawing import figures as drawn
-from mpi_es.reports.page import Section, Table, as_of, films, options, render, state_of
+from mpi_es.reports.page import Section, Table, as_of, films, options, render, state_for_page
 from mpi_es.run_file.imports import IN_ONE_CALL
 from mpi_es.run_file.scores import interval
 from mpi_es.text import counted, duration, number, thousands
@@ -51,7 +51,7 @@ def page(
         title,
         1,
         about=[f"{config.trained}, {members}, {rule}, seed {config.seed}", as_of(str(directory))],
-        state=state_of(content),
+        state=state_for_page(content),
         facts=_facts(config, content, past),
         figures=drawn([*others, *figures.lengths(past)], first=by_generations),
         note=_BEST if past.evaluations else "",

@@ -6,6 +6,7 @@ from mpi_es.config.parts import suited
 from mpi_es.config.run import Config, configured
 from mpi_es.errors import UserError
 from mpi_es.evaluation import build
+from mpi_es.evaluation.env_rollout import EnvRollout
 from mpi_es.evaluation.rollout import EpisodeRules
 from mpi_es.parallel.collectives import SerialComm
 from mpi_es.parallel.stop_signal import StopFlag
@@ -70,6 +71,19 @@ def test_a_held_out_environment_of_other_spaces_is_refused():
     config = configured(env="FrozenLake-v1", held_out_env_options=("map_name=8x8",))
     with pytest.raises(UserError, match=r"--held-out-env-options: expected the spaces .*Discrete\(16\)"):
         build.make_evaluator(SerialComm(), config, StopFlag())
+
+
+def test_a_refused_evaluator_closes_its_environments(monkeypatch):
+    def refused(*_):
+        raise UserError("a kernel that does not compile")
+
+    closed = []
+    monkeypatch.setattr(build, "prepare", refused)
+    monkeypatch.setattr(EnvRollout, "close", closed.append)
+    config = configured(env="Pendulum-v1", held_out_env_options=("g=1.0",))
+    with pytest.raises(UserError, match="does not compile"):
+        build.make_evaluator(SerialComm(), config, StopFlag())
+    assert len(closed) == 2
 
 
 def test_what_the_held_out_environment_refuses_bears_its_option():

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from mpi_es import envs
 from mpi_es.envs.lockstep.separate import SeparateEnvs
 from mpi_es.errors import RolloutError
-from mpi_es.evaluation.env_rollout import Rollout
+from mpi_es.evaluation.env_rollout import EnvRollout
 from mpi_es.evaluation.normalisation import normalise, of_episodes
 from mpi_es.evaluation.rollout import Episode, EpisodeRules, Source
 from mpi_es.parallel.stop_signal import Stopped
@@ -109,7 +109,7 @@ def test_an_episode_is_what_it_is_alone_whatever_runs_beside_it(rules, name, ord
     policy, rules = POLICIES[name], RULES[rules]
     todo = episodes(policy)
     source = Reluctant([todo[i] for i in order], refusals)
-    rows = Rollout(policy, SeparateEnvs(drift), 10, repeat).run(source, rules, width)
+    rows = EnvRollout(policy, SeparateEnvs(drift), 10, repeat).run(source, rules, width)
     expected = [alone(policy, episode, rules, repeat) for episode in todo]
     np.testing.assert_array_equal(rows[np.argsort(rows[:, 0])], expected)
     assert source.over == [(episode_id, length) for episode_id, _, length, *_ in rows]
@@ -134,7 +134,7 @@ class Strict(MLP):
 def test_no_policy_reads_the_last_observation_of_an_episode():
     todo, rows = episodes(POLICIES["mlp"]), []
     for policy, env in ((POLICIES["mlp"], Drift), (Strict(MLPOptions(hidden=(4,)), *SPACES), Ending)):
-        rollout = Rollout(policy, SeparateEnvs(lambda env=env: (env(), 0)), 8)
+        rollout = EnvRollout(policy, SeparateEnvs(lambda env=env: (env(), 0)), 8)
         rows.append(rollout.run(Reluctant(todo), EpisodeRules()))
     np.testing.assert_array_equal(*rows)
 
@@ -142,7 +142,7 @@ def test_no_policy_reads_the_last_observation_of_an_episode():
 @pytest.mark.parametrize("policy", ["mlp", "lstm"])
 def test_a_rollout_that_was_stopped_leaves_nothing_behind(policy):
     policy = POLICIES[policy]
-    rollout, todo = Rollout(policy, SeparateEnvs(drift), 4), episodes(policy)
+    rollout, todo = EnvRollout(policy, SeparateEnvs(drift), 4), episodes(policy)
 
     class Stopping(Reluctant):
         def poll(self):
@@ -157,20 +157,20 @@ def test_a_rollout_that_was_stopped_leaves_nothing_behind(policy):
 @pytest.mark.parametrize("repeat", [1, 2])
 @pytest.mark.parametrize(("cap", "limit", "lengths"), [(0, 3, 3), (5, 3, 3), (2, 3, 2), (2, 0, 2)])
 def test_an_episode_ends_at_the_lower_of_cap_and_limit(cap, limit, lengths, repeat):
-    rollout = Rollout(POLICIES["mlp"], SeparateEnvs(lambda: (Drift(), limit)), 3, repeat)
+    rollout = EnvRollout(POLICIES["mlp"], SeparateEnvs(lambda: (Drift(), limit)), 3, repeat)
     rows = rollout.run(Reluctant(episodes(POLICIES["mlp"])[5:]), EpisodeRules(cap))
     assert rows[:, 2].max() == lengths
 
 
 def test_without_episodes_there_are_no_rows():
-    rollout = Rollout(POLICIES["mlp"], SeparateEnvs(drift), 3)
+    rollout = EnvRollout(POLICIES["mlp"], SeparateEnvs(drift), 3)
     assert rollout.run(Reluctant([]), EpisodeRules()).shape == (0, 3)
     assert rollout.run(Reluctant([]), EpisodeRules(collect=True)).shape == (0, 10)
 
 
 @pytest.mark.parametrize(("width", "count", "made"), [(4, 2, 2), (4, 9, 4), (1, 9, 1)])
 def test_only_as_many_environments_are_made_as_run_side_by_side(width, count, made):
-    rollout = Rollout(POLICIES["mlp"], SeparateEnvs(drift), width)
+    rollout = EnvRollout(POLICIES["mlp"], SeparateEnvs(drift), width)
     rollout.run(Reluctant(episodes(POLICIES["mlp"], count)), EpisodeRules())
     assert len(rollout.envs.envs) == made
 
@@ -181,7 +181,7 @@ def test_discrete_actions_and_observations(env_id):
     policy = MLP(MLPOptions(hidden=()), env.observation_space, env.action_space)
     rows = np.random.default_rng(1).normal(size=(6, policy.dim)).astype(np.float32)
     todo = [Episode(i, i, i, rows[i]) for i in range(6)]
-    batched = Rollout(policy, envs.open_batch(env_id), 4).run(Reluctant(todo), EpisodeRules())
+    batched = EnvRollout(policy, envs.open_batch(env_id), 4).run(Reluctant(todo), EpisodeRules())
     for episode_id, total, length in batched:
         observation, _ = env.reset(seed=int(episode_id))
         rewards, over = [], False
@@ -223,7 +223,7 @@ FAULTS = {
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_fault_is_told_with_candidate_and_episode(fault):
     answer, complaint = FAULTS[fault]
-    rollout = Rollout(POLICIES["mlp"], SeparateEnvs(lambda: (Faulty(answer), 6)), 2)
+    rollout = EnvRollout(POLICIES["mlp"], SeparateEnvs(lambda: (Faulty(answer), 6)), 2)
     with pytest.raises(RolloutError, match=rf"candidate 0, episode seed 100, step \d[\s\S]*{complaint}"):
         rollout.run(Reluctant(episodes(POLICIES["mlp"], 1)), EpisodeRules(collect=True))
 
@@ -247,7 +247,7 @@ def test_a_policy_that_fails_for_one_candidate_names_it_among_several():
     policy = Choosy(MLPOptions(hidden=(4,)), *SPACES)
     todo = episodes(policy, 8)
     todo[5].parameters[0] = CHOSEN
-    rollout = Rollout(policy, SeparateEnvs(drift), 8)
+    rollout = EnvRollout(policy, SeparateEnvs(drift), 8)
     with pytest.raises(RolloutError, match="candidate 2, episode seed 104, step 0: ValueError: not this one"):
         rollout.run(Reluctant(todo), EpisodeRules())
 
@@ -263,7 +263,9 @@ class Counting(Recurrent):
 
 def test_a_policy_is_not_called_for_more_steps_than_an_episode_has():
     policy = Counting(RecurrentOptions("rnn", hidden=(3,)), *SPACES)
-    rows = Rollout(policy, SeparateEnvs(drift), 8).run(Reluctant(episodes(policy, 40)), EpisodeRules(cap=9))
+    rows = EnvRollout(policy, SeparateEnvs(drift), 8).run(
+        Reluctant(episodes(policy, 40)), EpisodeRules(cap=9)
+    )
     assert (len(rows), rows[:, 2].max()) == (40, 9)
 
 
@@ -277,7 +279,7 @@ def test_the_first_call_of_a_policy_has_a_valid_observation():
         steps_together=False,
         compile=lambda: None,
     )
-    Rollout(policy, batch, 1).compile()
+    EnvRollout(policy, batch, 1).compile()
 
 
 def test_a_reset_that_fails_is_told():
@@ -285,7 +287,7 @@ def test_a_reset_that_fails_is_told():
         def reset(self, *, seed=None, options=None):
             raise RuntimeError("no licence")
 
-    rollout = Rollout(POLICIES["mlp"], SeparateEnvs(lambda: (Resets(), 0)), 2)
+    rollout = EnvRollout(POLICIES["mlp"], SeparateEnvs(lambda: (Resets(), 0)), 2)
     with pytest.raises(RolloutError, match=r"episode seed 100, step 0: RuntimeError: no licence\n"):
         rollout.run(Reluctant(episodes(POLICIES["mlp"], 1)), EpisodeRules())
 
@@ -300,7 +302,7 @@ def test_a_module_that_draws_depends_on_candidate_and_seed_only():
     given = [Episode(i, i // 2, i % 2, np.zeros(policy.dim, np.float32)) for i in range(6)]
 
     def returns(width, todo):
-        rollout = Rollout(policy, envs.open_batch("CartPole-v1"), width)
+        rollout = EnvRollout(policy, envs.open_batch("CartPole-v1"), width)
         rows = rollout.run(Reluctant(todo), EpisodeRules())
         return dict(rows[:, :2].tolist())
 
@@ -312,6 +314,6 @@ def test_a_module_that_draws_depends_on_candidate_and_seed_only():
 @pytest.mark.parametrize(("make", "cap"), [("make_capped", 0), ("Endless", 5)])
 def test_a_held_out_episode_is_cut_only_where_no_limit_ends_it(make, cap):
     environments = SeparateEnvs(lambda: envs.make(f"tests.envs.user_envs:{make}"))
-    rollout = Rollout(POLICIES["mlp"], environments, 2)
+    rollout = EnvRollout(POLICIES["mlp"], environments, 2)
     assert rollout.full_episode_rules(5, None).cap == cap
     assert rollout.full_episode_rules(0, None).cap == (10_000 if cap else 0)

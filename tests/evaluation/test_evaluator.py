@@ -5,7 +5,7 @@ import pytest
 
 from mpi_es.envs.lockstep.separate import SeparateEnvs
 from mpi_es.errors import RolloutError
-from mpi_es.evaluation.env_rollout import Rollout
+from mpi_es.evaluation.env_rollout import EnvRollout
 from mpi_es.evaluation.evaluator import Evaluator
 from mpi_es.evaluation.rollout import EpisodeRules
 from mpi_es.parallel.collectives import SerialComm
@@ -25,7 +25,7 @@ COLLECT = EpisodeRules(collect=True)
 
 
 def make_evaluator(width=3, comm=None, env=Drift, **options):
-    rollout = Rollout(POLICY, SeparateEnvs(lambda: (env(), 20)), width)
+    rollout = EnvRollout(POLICY, SeparateEnvs(lambda: (env(), 20)), width)
     return Evaluator(comm or SerialComm(), rollout, ComputedNoise(5, POLICY.dim), **options)
 
 

@@ -79,8 +79,14 @@ def test_a_mistake_that_is_found_later_ends_all_ranks(tmp_path, arguments, compl
     assert line.startswith(f"error: {complaint}")
 
 
-def test_an_option_without_effect_is_reported_once_before_the_run(launch):
-    done = launch(2, *TRAIN, "--layout", "paper", "--run-dir", "/proc/run")
+@pytest.mark.parametrize("of_file", [False, True])
+def test_an_option_without_effect_is_reported_once_before_the_run(launch, tmp_path, of_file):
+    given = ["--layout", "paper"]
+    if of_file:
+        file = tmp_path / "my.toml"
+        file.write_text('layout = "paper"')
+        given = ["--config", file]
+    done = launch(2, *TRAIN, *given, "--run-dir", "/proc/run")
     warning, error = done.stderr.splitlines()
     assert warning == "warning: no effect without --from-pretrained or --base-from-pretrained: --layout"
     assert error.startswith("error: --run-dir: cannot create")

@@ -8,7 +8,7 @@ from mpi_es import envs
 from mpi_es.config.run import configured
 from mpi_es.errors import UserError
 from mpi_es.evaluation import build
-from mpi_es.evaluation.env_rollout import Rollout
+from mpi_es.evaluation.env_rollout import EnvRollout
 from mpi_es.evaluation.rollout import Episode, EpisodeRules
 from mpi_es.evaluation.sources import StaticSource
 from mpi_es.film import record
@@ -34,7 +34,7 @@ def recorded(config, rules=EpisodeRules()):  # noqa: B008  (it is frozen)
 def test_a_recorded_episode_is_the_evaluated_one():
     rules = EpisodeRules(normalisation=np.array([[0.1, 0, 0.02, 0], [2, 1, 3, 1]], np.float32))
     steps, policy, parameters = recorded(CARTPOLE, rules)
-    rollout = Rollout(policy, envs.open_batch(CARTPOLE.env), 1)
+    rollout = EnvRollout(policy, envs.open_batch(CARTPOLE.env), 1)
     ((_, total, length),) = rollout.run(StaticSource([Episode(0, 0, 7, parameters)]), rules)
     assert (steps[-1].score, steps[-1].number, len(steps)) == (total, length, length)
 

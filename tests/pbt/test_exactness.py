@@ -47,7 +47,7 @@ def test_results_do_not_depend_on_ranks(trained, launch, tmp_path, setting, rank
     assert_same(exact(tmp_path / "run"), exact(tmp_path / "serial"))
 
 
-@pytest.mark.parametrize("more", [(), SETTINGS["pb2"]])
+@pytest.mark.parametrize("more", [(), SETTINGS["pb2"], ("--member", WALKERS + "Noisy")])
 def test_resumed_on_other_ranks_it_is_the_same_run(trained, launch, tmp_path, more):
     options, run = (*SMALL, *more, "--eval-every", 3), tmp_path / "run"
     trained(tmp_path / "serial", *options, "--max-iter", 6)

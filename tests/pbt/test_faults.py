@@ -130,7 +130,10 @@ def test_a_member_that_changes_its_hyperparameters_is_reported_in_one_line(tmp_p
 @pytest.mark.parametrize(
     ("member", "complaint"),
     [
-        ("Slashing", r"member 0: state: expected names that are texts without '/', got 'net/place'\n$"),
+        (
+            "Slashing",
+            r"member 0: state: expected names that are texts without '/', and not '.', got 'net/place'\n$",
+        ),
         ("Short", r"member 0: score: expected returns and lengths \(10,\), got \(\(1,\), \(1,\)\)\n$"),
         ("Bare", r"member 0: score: expected a pbt.Score, got -1.0\n$"),
         ("Uninitial", r"member 0: rate: expected a finite initial value, got None\n$"),

@@ -59,5 +59,5 @@ def test_an_empty_state_is_refused():
 
 
 def test_a_state_that_no_file_holds_is_refused():
-    with pytest.raises(UserError, match="state: expected names that are texts without '/', got 'a/b'"):
+    with pytest.raises(UserError, match=r"state: expected names that are texts .*, got 'a/b'"):
         pack({"a/b": np.ones(2)})

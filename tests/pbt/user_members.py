@@ -5,6 +5,7 @@ import signal
 
 import numpy as np
 
+from mpi_es.seeds import Stream
 from pbt import Diverged, Hyperparameter, Member, Score
 
 
@@ -40,6 +41,14 @@ class Walker(Member):
 
     def set_state(self, state):
         self.place = state["place"]
+
+
+class Noisy(Walker):
+    """Its score has random numbers of the generation."""
+
+    def score(self, episode_seeds):
+        noise = self.rng(Stream.ACTION).standard_normal(len(episode_seeds))
+        return Score(self.place.sum() + noise, [10] * len(noise))
 
 
 class Untyped(Walker):

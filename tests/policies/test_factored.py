@@ -6,13 +6,13 @@ from torch import nn
 
 from mpi_es.config.run import configured
 from mpi_es.policies import make
+from mpi_es.policies.batched_module import BatchedModule
 from mpi_es.policies.factored import FactoredParameters
-from mpi_es.policies.lockstep import Lockstep
 from mpi_es.policies.tiles import TILE, Refused
 from mpi_es.strategies.base import Seeded
 from mpi_es.strategies.low_rank import Layout, LowRankNoise
 from mpi_es.strategies.noise import ComputedNoise
-from tests.policies.test_lockstep import LAYERS, Cell, packed
+from tests.policies.test_batched_module import LAYERS, Cell, packed
 
 pytestmark = pytest.mark.usefixtures("one_torch_thread")
 
@@ -35,7 +35,9 @@ MODULES = LAYERS | {
 def build(module, shape, rank):
     draw = torch.Generator().manual_seed(0)
     module = module.eval().requires_grad_(False)
-    return Lockstep(module, lambda: torch.randn(1, *shape, generator=draw), isinstance(module, Cell), rank)
+    return BatchedModule(
+        module, lambda: torch.randn(1, *shape, generator=draw), isinstance(module, Cell), rank
+    )
 
 
 @pytest.fixture(params=MODULES)
@@ -53,29 +55,29 @@ def numbers_of(module, rank, k):
 @pytest.mark.parametrize("rank", [1, 3])
 def test_a_row_is_equal_at_every_place_and_in_every_number(network, rank):
     module, shape = network
-    lockstep = build(module, shape, rank)
+    batched = build(module, shape, rank)
     mine, centre = numbers_of(module, rank, 1)
     seen = torch.randn(1, *shape)
-    alone = lockstep(lockstep.unpack(mine, centre), seen, [None])
-    again = lockstep(lockstep.unpack(mine, centre), seen, alone[1])
+    alone = batched(batched.unpack(mine, centre), seen, [None])
+    again = batched(batched.unpack(mine, centre), seen, alone[1])
     for k in (2, 15, TILE, TILE + 1, 2 * TILE + 3):
         for place in range(0, k, 1 if k == TILE else 7):
             others, _ = numbers_of(module, rank, k)
             theirs = torch.randn(k, *shape)
             others[place], theirs[place] = mine[0], seen[0]
-            tiles = lockstep.unpack(others, centre)
-            outputs, memory = lockstep(tiles, theirs, [None] * k)
+            tiles = batched.unpack(others, centre)
+            outputs, memory = batched(tiles, theirs, [None] * k)
             assert packed(outputs, memory)[place] == packed(*alone)[0]
-            assert packed(*lockstep(tiles, theirs, memory))[place] == packed(*again)[0]
+            assert packed(*batched(tiles, theirs, memory))[place] == packed(*again)[0]
 
 
 @pytest.mark.parametrize("rank", [1, 3])
 def test_answers_are_those_of_matrices_multiplied_out(network, rank):
     module, shape = network
-    lockstep = build(module, shape, rank)
+    batched = build(module, shape, rank)
     rows, centre = numbers_of(module, rank, 3)
     seen = torch.randn(3, *shape)
-    outputs, _ = lockstep(lockstep.unpack(rows, centre), seen, [None] * 3)
+    outputs, _ = batched(batched.unpack(rows, centre), seen, [None] * 3)
     named = dict(module.named_parameters())
     for row, one, output in zip(rows, seen, outputs, strict=True):
         whole = dict(zip(named, FactoredParameters(named, rank).whole(row), strict=True))
@@ -87,10 +89,10 @@ def test_answers_are_those_of_matrices_multiplied_out(network, rank):
 
 def test_no_number_moves_the_centre_not_at_all(network):
     module, shape = network
-    lockstep = build(module, shape, 1)
+    batched = build(module, shape, 1)
     rows, centre = numbers_of(module, 1, 1)
     seen = torch.randn(1, *shape)
-    output, _ = lockstep(lockstep.unpack(0 * rows, centre), seen, [None])
+    output, _ = batched(batched.unpack(0 * rows, centre), seen, [None])
     answer = module(seen, None)[0] if isinstance(module, Cell) else module(seen)
     torch.testing.assert_close(output, answer, rtol=1e-4, atol=1e-5)
 
@@ -153,11 +155,11 @@ def test_a_heavy_network_is_tested_less_often(monkeypatch):
     def looks():
         seen = []
         module = nn.Sequential(nn.Conv2d(1, 8, 3), nn.Flatten()).requires_grad_(False)
-        Lockstep(module, lambda: seen.append(0) or torch.randn(1, 1, 42, 42), False, rank=1)
+        BatchedModule(module, lambda: seen.append(0) or torch.randn(1, 1, 42, 42), False, rank=1)
         return len(seen)
 
     light = looks()
-    monkeypatch.setattr("mpi_es.policies.lockstep.AFFORDED", 4 * work)
+    monkeypatch.setattr("mpi_es.policies.batched_module.AFFORDED", 4 * work)
     middle = looks()
-    monkeypatch.setattr("mpi_es.policies.lockstep.AFFORDED", 1)
+    monkeypatch.setattr("mpi_es.policies.batched_module.AFFORDED", 1)
     assert light > middle > looks() > 0

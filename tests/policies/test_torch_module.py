@@ -131,13 +131,13 @@ def test_factors_that_are_refused_leave_the_batch_and_say_why():
     told = "networks are evaluated in batches; not by their factors: matmul reads the matrix w;"
     assert policy.description.startswith(told)
     accepted = ModulePolicy("linear", lambda *_: torch.nn.Linear(3, 2), box, spaces.Discrete(2), rank=1)
-    assert (accepted.lockstep, accepted.description) == (None, "networks are evaluated in batches")
+    assert (accepted.batched, accepted.description) == (None, "networks are evaluated in batches")
 
 
 def test_the_attention_agent_in_torch_keeps_the_weights_that_it_looks_with():
     square = spaces.Box(0, 255, (40, 40, 3), np.uint8)
     policy = make(configured(policy="attention", hidden=(6,), patch_size=5), square, spaces.Discrete(2))
-    assert policy.lockstep is None
+    assert policy.batched is None
 
 
 def test_numbers_of_each_network_are_its_own():

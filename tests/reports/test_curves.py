@@ -4,12 +4,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mpi_es.config.parts import changed
+from mpi_es.config.parts import changed, flat
 from mpi_es.config.run import configured
 from mpi_es.errors import UserError
 from mpi_es.reports import curves
 from mpi_es.reports.curves import Curves, Group, grouped, spread
 from mpi_es.run_file import checkpoint
+from mpi_es.run_file.history import History
 from mpi_es.run_file.records import HeldOut
 from tests.run_file import bases
 
@@ -21,7 +22,9 @@ def run(name="a", config=CONFIG, mean=(1.0, 2.0, 4.0), seconds=2.0, held=()):
     n = len(mean)
     history = {"generation": np.arange(1, n + 1), "steps": np.full(n, 10), "mean": np.array(mean)}
     content = {"history": history, "timing": {"total": np.full(n, seconds)}}
-    return Curves(Path(name), config, content, "", list(held))
+    past = History()
+    past.evaluations += held
+    return Curves(Path(name), config, content | {"config": flat(config)}, "", past)
 
 
 def labels(*runs):
@@ -52,6 +55,12 @@ def test_runs_that_differ_in_seed_and_machine_are_a_group():
     groups = curves.grouped([run(), run("b", other), run("c", changed(CONFIG, strategy="pepg"))])
     assert [group.label for group in groups] == ["--strategy cma_es (2 runs)", "--strategy pepg"]
     assert [len(group.runs) for group in groups] == [2, 1]
+
+
+def test_options_of_a_users_strategy_tell_runs_apart():
+    slow, fast = run("a"), run("b")
+    slow.content["config"]["alpha"], fast.content["config"]["alpha"] = 0.1, 3.0
+    assert labels(slow, fast) == ["--alpha 0.1", "--alpha 3"]
 
 
 def test_a_group_that_differs_in_much_is_named_after_its_directory():
@@ -130,7 +139,10 @@ def test_a_band_is_drawn_where_both_ends_are_known():
 @pytest.mark.parametrize(("target", "reached"), [(5.0, 2), (9.0, None), (None, None)])
 def test_the_target_is_reached_by_the_first_held_out_mean(target, reached):
     held = [HeldOut(generation, np.array([value])) for generation, value in ((1, 4.0), (2, 6.0), (3, 7.0))]
-    assert run(config=replace(CONFIG, target_fitness=target), held=held).first_at_target() == reached
+    assert (
+        run(config=replace(CONFIG, target_fitness=target, eval_every=1), held=held).first_at_target()
+        == reached
+    )
 
 
 @pytest.mark.parametrize(("times", "reached"), [(1, 1), (2, 4), (3, None)])
@@ -138,8 +150,14 @@ def test_the_target_is_reached_as_often_in_a_row_as_the_run_asks(times, reached)
     held = [
         HeldOut(generation, np.array([value])) for generation, value in enumerate((5.0, 1.0, 6.0, 7.0), 1)
     ]
-    config = replace(CONFIG, target_fitness=5.0, target_consecutive=times)
+    config = replace(CONFIG, target_fitness=5.0, target_consecutive=times, eval_every=1)
     assert run(config=config, held=held).first_at_target() == reached
+
+
+def test_the_evaluation_at_the_end_does_not_reach_the_target():
+    held = [HeldOut(generation, np.array([value])) for generation, value in ((2, 1.0), (4, 6.0), (5, 6.0))]
+    config = replace(CONFIG, target_fitness=5.0, target_consecutive=2, eval_every=2)
+    assert run(config=config, held=held).first_at_target() is None
 
 
 @pytest.mark.parametrize(("target", "reached"), [(5.0, 2), (4.0, 2), (0.5, None)])

@@ -4,6 +4,8 @@ import re
 import numpy as np
 import pytest
 
+from mpi_es.config.parts import flat
+from mpi_es.config.run import configured
 from mpi_es.reports import page
 from mpi_es.reports.drawing import Figures, Markup
 from mpi_es.reports.page import Section, Table, films, render
@@ -52,7 +54,7 @@ def test_no_text_becomes_an_element_or_a_control_character():
 @pytest.mark.parametrize(("finished", "kind"), [(True, "finished"), (False, "stopped")])
 def test_a_state_is_a_sentence(finished, kind):
     life = {"saved": 0.0, "host": "vm", "job": "", "rest": 0.0, "reason": "over", "finished": finished}
-    state = page.state_of({"timing": {"total": np.ones(1)}, "life": life})
+    state = page.state_for_page({"timing": {"total": np.ones(1)}, "life": life})
     assert f'<p class="state {kind}">Over' in body(Section(state=state))
 
 
@@ -112,3 +114,11 @@ def test_large_films_are_loaded_from_where_they_lie(tmp_path, monkeypatch):
     assert 'src="run%201/a.mp4#t=1.5"></video>' in text
     assert "a.mp4, which the page loads from run 1/a.mp4" in text
     assert 'src="a.mp4#t=1.5"></video>' in body(films(run, run)[0])
+
+
+def test_the_command_that_repeats_a_run_has_the_options_of_a_users_strategy():
+    config = configured(seed=3)
+    content = {"libraries": {}, "config": flat(config) | {"alpha": 3.0}}
+    section = page.options(config, content, "mpi_es", ("again", []))
+    assert section.commands[1] == ["python -m mpi_es.train --env CarRacing-v3 --seed 3 --alpha 3.0"]
+    assert ("--alpha", "3", "") in section.table.rows

@@ -8,6 +8,7 @@ import pytest
 
 from mpi_es.reports import curves
 from mpi_es.reports.runs import page
+from mpi_es.run_file.history import History
 from mpi_es.run_file.scores import interval
 from mpi_es.text import number
 from tests.browser import DESKTOP, PHONE, seen
@@ -103,7 +104,7 @@ def test_a_page_of_several_has_a_table_over_seeds_and_a_section_for_each(run):
     ("held", "title"), [(True, "held-out return, mean"), (False, "return, population mean")]
 )
 def test_runs_are_compared_by_their_held_out_returns_first_if_they_have_any(run, held, title):
-    one = run if held else replace(run, evaluations=[])
+    one = run if held else replace(run, past=History())
     labels = re.findall(r'aria-label="([^"]*)"', page([one, replace(one, directory=Path("other"))], RUN))
     assert labels[0] == f"{title} by generations"
     assert labels.count("return, population mean by environment steps") == 1

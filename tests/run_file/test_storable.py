@@ -26,10 +26,11 @@ def test_what_is_accepted_is_given_back_by_a_file(tmp_path):
         ({"a": {"b": 2**63}}, "state/a/b: expected arrays .*, got 'an integer of more than 64 bits'"),
         ({"a": "x\0"}, "state/a: expected arrays .*, got 'a text with NUL"),
         ({"a": "\ud800"}, "state/a: expected arrays .*, got 'a text with NUL"),
-        ({"": 1}, "state: expected names that are texts without '/', got ''"),
-        ({"a": {"b/c": 1}}, "state/a: expected names that are texts without '/', got 'b/c'"),
+        ({"": 1}, "state: expected names that are texts without '/', and not '.', got ''"),
+        ({"a": {"b/c": 1}}, "state/a: expected names that are texts without '/', and not '.', got 'b/c'"),
         ({"a\0b": 1}, "state: expected names that are texts"),
-        ({1: 1}, "state: expected names that are texts without '/', got 1"),
+        ({".": 1}, "state: expected names that are texts .* got '.'"),
+        ({1: 1}, "state: expected names that are texts without '/', and not '.', got 1"),
     ],
 )
 def test_what_no_file_gives_back_is_refused(state, why):

@@ -4,7 +4,7 @@ import pytest
 from mpi_es.config.parts import changed
 from mpi_es.config.run import configured
 from mpi_es.seeds import Stream, rng
-from mpi_es.strategies import make
+from mpi_es.strategies import cma_es, make
 from mpi_es.strategies.noise import ComputedNoise
 
 CONFIG = configured(seed=5, population_size=8, init_sigma=0.5)
@@ -38,6 +38,18 @@ def sizes_of(seen):
     return [
         next(popsize for number, popsize, _ in seen if number == start) for start in range(seen[-1][0] + 1)
     ]
+
+
+def test_starts_have_the_covariance_of_the_first(monkeypatch):
+    monkeypatch.setattr(cma_es, "AUTO_SECONDS", cma_es.predict_full(2, 9)[0])
+    assert build(population_size=16).description.startswith("CMA-ES, separable")
+    strategy = build(restarts="ipop")
+    first = strategy.description
+    assert first.startswith("CMA-ES, full")
+    advance(strategy, 150)
+    assert strategy.start
+    assert strategy.description == first
+    assert strategy.state.inner["variant"] == "full"
 
 
 def test_ipop_doubles_the_population_at_each_restart():

@@ -9,7 +9,7 @@ WIDE = np.full(4, 0.1)
 
 def recorded(generations):
     """The record of a start whose generations had these fitnesses (popsize,)."""
-    record = stopping.begun()
+    record = stopping.new_record()
     for fitness in generations:
         record = stopping.extended(record, np.asarray(fitness, np.float64))
     return record
@@ -50,7 +50,7 @@ def test_a_recent_record_is_progress():
 def test_it_is_pycmas_rule(dim):
     popsize = 4 + int(3 * np.log(dim))
     es = cma.CMAEvolutionStrategy(np.zeros(dim), 1.0, {"verbose": -9, "popsize": popsize, "seed": 1})
-    record, ends = stopping.begun(), {}
+    record, ends = stopping.new_record(), {}
     for generation in range(2500):
         losses = abs(generation - 400.3) / 400 + np.arange(popsize)
         es.tell(es.ask(), losses.tolist())

@@ -28,7 +28,7 @@ from mpi_es.evaluation.compiled.episode import (
 )
 from mpi_es.evaluation.compiled.lanes import LANES, allocate_lanes, play_lanes_of
 from mpi_es.evaluation.normalisation import of_episodes
-from mpi_es.evaluation.rollout import AnyRollout, Episode, EpisodeRules, Results, Source, columns, shortest
+from mpi_es.evaluation.rollout import Episode, EpisodeRules, Results, Rollout, Source, columns, shortest
 from mpi_es.policies.kernels.choices import choice_for
 from mpi_es.seeds import Stream, rng
 from mpi_es.text import counted
@@ -74,7 +74,7 @@ class _Thread:
     result: "Future[float] | None" = None
 
 
-class CompiledRollout(AnyRollout):
+class CompiledRollout(Rollout):
     """Runs episodes of a policy in a world, in each thread one after another, or side by side in lanes.
 
     Returns and lengths are bit-identical to those of the ordinary rollout.

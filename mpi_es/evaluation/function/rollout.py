@@ -23,7 +23,7 @@ from mpi_es.evaluation.function.problem import (
     takes,
     unused_fields,
 )
-from mpi_es.evaluation.rollout import AnyRollout, Episode, EpisodeRules, Results, Source
+from mpi_es.evaluation.rollout import Episode, EpisodeRules, Results, Rollout, Source
 from mpi_es.parallel.collectives import Comm
 from mpi_es.parallel.rank_groups import Failure, RankGroups, Work
 
@@ -32,7 +32,7 @@ _UNLIMITED = nullcontext()
 _HERE = os.path.dirname(__file__)  # tracebacks omit frames of this folder
 
 
-class FunctionRollout(AnyRollout):
+class FunctionRollout(Rollout):
     """Calls a function with one candidate after another; `policy` is the problem.
 
     Args:
@@ -54,7 +54,7 @@ class FunctionRollout(AnyRollout):
         *,
         failures_are_worst: bool = False,
         timeout: float = 0.0,
-        groups: RankGroups = AnyRollout.groups,
+        groups: RankGroups = Rollout.groups,
         directories: CallDirectories | None = None,
     ) -> None:
         if timeout and threading.current_thread() is not threading.main_thread():

@@ -8,7 +8,7 @@ from mpi_es.config.run import configured
 from mpi_es.errors import RolloutError
 from mpi_es.evaluation import build
 from mpi_es.evaluation.compiled.rollout import CompiledRollout, _results
-from mpi_es.evaluation.env_rollout import Rollout
+from mpi_es.evaluation.env_rollout import EnvRollout
 from mpi_es.evaluation.rollout import Episode, EpisodeRules
 from mpi_es.evaluation.sources import StaticSource
 from mpi_es.parallel.stop_signal import Stopped
@@ -39,7 +39,7 @@ def test_returns_and_lengths_are_those_of_the_ordinary_path_to_the_bit(options):
     rules = EpisodeRules(cap=60, early_stop=20)
     fast, plain = build.make_rollout(config), build.make_rollout(replace(config, compiled=False))
     assert isinstance(fast, CompiledRollout)
-    assert isinstance(plain, Rollout)
+    assert isinstance(plain, EnvRollout)
     expected = in_order(plain.run(source(plain), rules))
     np.testing.assert_array_equal(in_order(fast.run(source(fast), rules)), expected)
     assert len(set(expected[:, 1])) > 1
@@ -100,7 +100,7 @@ def test_episodes_of_a_world_are_those_of_the_ordinary_path_to_the_bit(name, kin
     config = replace(WORLDS[name], action_repeat=repeat, threads_per_rank=2)
     fast, plain = build.make_rollout(config), build.make_rollout(replace(config, compiled=False))
     assert isinstance(fast, CompiledRollout)
-    assert isinstance(plain, Rollout)
+    assert isinstance(plain, EnvRollout)
     noises = (0.0, 0.3) if fast.spaces[1].shape else (0.0,)
     for rules in (replace(RULES[kind](fast.size), action_noise=noise) for noise in noises):
         expected = in_order(plain.run(source(plain, 12), rules))
@@ -218,4 +218,4 @@ def test_other_actions_of_the_car_are_those_of_the_ordinary_path(changes):
     ],
 )
 def test_what_does_not_suit_takes_the_ordinary_path(changes):
-    assert isinstance(build.make_rollout(changed(CONFIG, **changes)), Rollout)
+    assert isinstance(build.make_rollout(changed(CONFIG, **changes)), EnvRollout)

@@ -5,6 +5,8 @@ import re
 import numpy as np
 import pytest
 
+from mpi_es.config.parts import every
+from mpi_es.config.run import Config as RunConfig
 from mpi_es.errors import UserError
 from mpi_es.parallel.collectives import SerialComm
 from mpi_es.parallel.stop_signal import StopFlag
@@ -12,7 +14,7 @@ from mpi_es.run_file import checkpoint
 from pbt import train
 from pbt.config import Config
 from pbt.members import space
-from pbt.members.es import ES
+from pbt.members.es import _OPTIONS, ES
 from pbt.packing import pack, unpack
 from tests.launching import ROOT, assert_same
 from tests.pbt.runs import exact
@@ -20,6 +22,11 @@ from tests.pbt.runs import exact
 OPTIONS = ("hidden=4", "num_rollouts=2")
 SLOW = pytest.mark.slow
 VALUES = {"sigma": 0.1, "learning_rate": 0.05, "pairs": 4.0}
+
+
+def test_its_options_are_those_of_runs():
+    of_runs = {one.name for one in every(RunConfig)}
+    assert set(_OPTIONS) - {"policy_options"} <= of_runs
 
 
 def member(index=0, **values):

@@ -31,6 +31,14 @@ def test_a_choice_is_that_of_the_ordinary_rollout_to_the_bit(space, kind, squash
         np.testing.assert_array_equal(action, np.atleast_1d(expected))
 
 
+@pytest.mark.filterwarnings("error")
+def test_actions_without_bounds_have_a_choice_without_a_warning():
+    space = spaces.Box(-np.inf, np.inf, (2,), np.float32)
+    action = np.zeros(2, np.float32)
+    choice_for(space, "clip", False)(np.array([-9, 9], np.float32), scale_for(space), action)
+    assert action.tolist() == [-9, 9]
+
+
 @pytest.mark.parametrize(
     "space",
     [

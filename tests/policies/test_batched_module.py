@@ -3,7 +3,7 @@ import pytest
 import torch
 from torch import nn
 
-from mpi_es.policies.lockstep import TILE, Lockstep, Refused
+from mpi_es.policies.batched_module import TILE, BatchedModule, Refused
 
 pytestmark = pytest.mark.usefixtures("one_torch_thread")
 
@@ -36,7 +36,7 @@ LAYERS = {
 def build(module, shape=(5,)):
     draw = torch.Generator().manual_seed(0)
     module = module.eval().requires_grad_(False)
-    return Lockstep(module, lambda: torch.randn(1, *shape, generator=draw), isinstance(module, Cell))
+    return BatchedModule(module, lambda: torch.randn(1, *shape, generator=draw), isinstance(module, Cell))
 
 
 def rows_of(module, k, shape):
@@ -58,25 +58,25 @@ def layer(request):
 
 def test_a_row_is_equal_at_every_place_and_in_every_number(layer):
     module, shape = layer
-    lockstep = build(module, shape)
+    batched = build(module, shape)
     parameters, seen = rows_of(module, 1, shape)
-    alone = lockstep(lockstep.unpack(parameters), seen, [None])
-    again = lockstep(lockstep.unpack(parameters), seen, alone[1])
+    alone = batched(batched.unpack(parameters), seen, [None])
+    again = batched(batched.unpack(parameters), seen, alone[1])
     for k in (2, 15, TILE, TILE + 1, 2 * TILE + 3):
         for place in range(0, k, 1 if k == TILE else 7):
             others, theirs = rows_of(module, k, shape)
             others[place], theirs[place] = parameters[0], seen[0]
-            tiles = lockstep.unpack(others)
-            outputs, memory = lockstep(tiles, theirs, [None] * k)
+            tiles = batched.unpack(others)
+            outputs, memory = batched(tiles, theirs, [None] * k)
             assert packed(outputs, memory)[place] == packed(*alone)[0]
-            assert packed(*lockstep(tiles, theirs, memory))[place] == packed(*again)[0]
+            assert packed(*batched(tiles, theirs, memory))[place] == packed(*again)[0]
 
 
 def test_answers_are_those_of_the_module(layer):
     module, shape = layer
-    lockstep = build(module, shape)
+    batched = build(module, shape)
     rows, seen = rows_of(module, 3, shape)
-    outputs, _ = lockstep(lockstep.unpack(rows), seen, [None] * 3)
+    outputs, _ = batched(batched.unpack(rows), seen, [None] * 3)
     for row, one, output in zip(rows, seen, outputs, strict=True):
         nn.utils.vector_to_parameters(row, module.parameters())
         answer = module(one[None], None)[0] if isinstance(module, Cell) else module(one[None])
@@ -84,12 +84,12 @@ def test_answers_are_those_of_the_module(layer):
 
 
 def test_episodes_that_begin_do_not_disturb_those_under_way():
-    lockstep = build(Cell(nn.LSTMCell))
+    batched = build(Cell(nn.LSTMCell))
     rows, seen = rows_of(Cell(nn.LSTMCell), 4, (5,))
-    tiles = lockstep.unpack(rows)
-    fresh, under_way = lockstep(tiles, seen, [None] * 4)
-    later = lockstep(tiles, seen, under_way)
-    mixed = lockstep(tiles, seen, [None, under_way[1], None, under_way[3]])
+    tiles = batched.unpack(rows)
+    fresh, under_way = batched(tiles, seen, [None] * 4)
+    later = batched(tiles, seen, under_way)
+    mixed = batched(tiles, seen, [None, under_way[1], None, under_way[3]])
     expected = [
         packed(fresh, under_way)[0],
         packed(*later)[1],
@@ -181,7 +181,7 @@ def test_what_must_be_evaluated_one_after_the_other_is_refused_and_left_as_it_is
     assert (getattr(module, "calls", 0), getattr(module, "seen", [])) == (0, [])
 
 
-class Leaking(Lockstep):
+class Leaking(BatchedModule):
     """Has a row that depends on its neighbours where they are not equal to it."""
 
     place = 0

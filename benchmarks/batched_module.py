@@ -1,6 +1,6 @@
 """Microseconds of a candidate's answer with a torch module: full and of low rank, one by one and in one call.
 
-python benchmarks/lockstep.py [--repeats 5]
+python benchmarks/batched_module.py [--repeats 5]
 
 The seconds are those of the processor, on one core. Full networks in one call are those of torch.func.vmap,
 each with parameters of its own, whether or not the suite would choose that.
@@ -88,7 +88,7 @@ def measured(name: str, repeats: int) -> tuple[int, list[float]]:
         outputs: torch.Tensor = answer[0] if remembers else answer
         return outputs
 
-    policy.lockstep = None  # of small networks, which would answer in one call
+    policy.batched = None  # of small networks, which would answer in one call
     alone = policy.unpack(rows.numpy())
     factored = policy.unpack_factors(
         centre, np.stack([noise.candidate(population, i).numbers for i in range(TILE)])

@@ -34,7 +34,7 @@ AFFORDED = 800_000_000  # … fewer if a network's multiplications in all of the
 Content = tuple[Tensor, ...]  # the tensors of a module's memory, each as the module returned it
 
 
-class Lockstep:
+class BatchedModule:
     """A module's program for TILE networks.
 
     Args:
