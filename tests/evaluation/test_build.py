@@ -79,7 +79,7 @@ def test_a_refused_evaluator_closes_its_environments(monkeypatch):
 
     closed = []
     monkeypatch.setattr(build, "prepare", refused)
-    monkeypatch.setattr(EnvRollout, "close", closed.append)
+    monkeypatch.setattr(EnvRollout, "close", lambda rollout: closed.append(rollout))
     config = configured(env="Pendulum-v1", held_out_env_options=("g=1.0",))
     with pytest.raises(UserError, match="does not compile"):
         build.make_evaluator(SerialComm(), config, StopFlag())

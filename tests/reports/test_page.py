@@ -120,5 +120,5 @@ def test_the_command_that_repeats_a_run_has_the_options_of_a_users_strategy():
     config = configured(seed=3)
     content = {"libraries": {}, "config": flat(config) | {"alpha": 3.0}}
     section = page.options(config, content, "mpi_es", ("again", []))
-    assert section.commands[1] == ["python -m mpi_es.train --env CarRacing-v3 --seed 3 --alpha 3.0"]
-    assert ("--alpha", "3", "") in section.table.rows
+    assert section.commands[1] == ["python -m mpi_es.train --env CartPole-v1 --seed 3 --alpha 3.0"]
+    assert ("--alpha", "3.0", "") in section.table.rows
