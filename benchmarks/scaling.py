@@ -21,6 +21,7 @@ import os
 import time
 from collections import deque
 from collections.abc import Sequence
+from contextlib import nullcontext
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -71,6 +72,7 @@ class Nothing:
     """A policy that costs nothing: of a Policy it has what a rollout calls."""
 
     dim = 3667  # the attention agent's, which travel all the same
+    one_thread = staticmethod(nullcontext)
 
     def initial_memory(self, k):
         """Return no memory."""

@@ -798,7 +798,16 @@ def test_an_error_on_one_rank_is_raised_on_all_and_told_once(launch):
 
 # From the command line
 
-MODULE = "def f(x):\n    return -float((x ** 2).sum())\n\ndef g(x, seed):\n    return f(x)\n"
+MODULE = """
+def f(x):
+    return -float((x ** 2).sum())
+
+def g(x, seed):
+    return f(x)
+
+def undefined(x):
+    return 1 / 0
+"""
 COMMAND = ("--function", "mine:f", "--console", "lines", "--no-tensorboard")
 
 
@@ -859,7 +868,8 @@ def test_options_of_policies_and_episodes_have_no_effect(mine, capfd, options, w
 
 @pytest.mark.parametrize("option", ["--dedicated-root=yes", "--population-size=4"])
 def test_why_all_calls_failed_is_told_if_rank_0_made_none(mine, launch, option):
-    done = launch(5, "-m", "mpi_es.train", *COMMAND, "--x0", -1, "--on-failure", "worst", option)
+    failing = ("--function", "mine:undefined", "--x0", 1, "--on-failure", "worst")
+    done = launch(5, "-m", "mpi_es.train", *failing, option)
     assert "the calls of all candidates failed; candidate " in done.stderr
 
 

@@ -1,6 +1,7 @@
 """A model of Stable-Baselines3 as a policy of mpi_es, to show one of its episodes."""
 
 from collections.abc import Callable
+from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,7 @@ class ModelPolicy:
     """
 
     kernel = None  # it is not compiled
+    one_thread = staticmethod(nullcontext)  # the member has set torch's threads
 
     def __init__(self, model: Any, normalized: Callable[[NDArray[Any]], NDArray[Any]]) -> None:
         self._model, self._normalized = model, normalized
