@@ -840,7 +840,7 @@ def test_a_function_is_evolved_from_the_command_line_and_resumed(launch, mine, c
         ("", "--x0 is required"),
         ("--x0 1 --bounds 2", "--bounds: expected two numbers"),
         ("--x0 1 --bounds 2 3", "--x0: expected numbers within --bounds"),
-        ("--x0 1 --function mine:h", "--function mine: expected one of f, g, got 'h'"),
+        ("--x0 1 --function mine:h", "--function mine: expected one of f, g, undefined, got 'h'"),
         ("--x0 1 --function yours:f", "--function: expected a module that can be imported"),
     ],
 )
