@@ -107,6 +107,7 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--repeats", type=int, default=5)
     options = parser.parse_args()
+    torch.set_num_threads(1)
     print("| Network | parameters | full, one by one | full, one call | low rank, one call | ratio |")
     print("| --- | --- | --- | --- | --- | --- |")
     for name in NETWORKS:

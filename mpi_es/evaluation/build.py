@@ -193,14 +193,13 @@ def make_evaluator(
     """
     rollout, held_out_rollout = all_or_raise(comm, lambda: make_rollouts(config, base, objects))
     with ExitStack() as on_failure:
-        on_failure.callback(rollout.close)
-        if held_out_rollout is not rollout:
-            on_failure.callback(held_out_rollout.close)
+        rollouts = dict.fromkeys((rollout, held_out_rollout))
+        for one in rollouts:
+            on_failure.callback(one.close)
         if not config.function:
             _check_ranks_agree(comm, config, rollout)
-        prepare(comm, rollout.compile)
-        if held_out_rollout is not rollout:
-            prepare(comm, held_out_rollout.compile)
+        for one in rollouts:
+            prepare(comm, one.compile)
         dynamic = is_dynamic(config, rollout)
         evaluator = Evaluator(
             comm,

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from mpi_es.arrays import Vector
 from mpi_es.config.declared import shown
 from mpi_es.config.fields import option
-from mpi_es.config.parts import changeable
+from mpi_es.config.parts import changeable, flat
 from mpi_es.config.run import Config
 from mpi_es.errors import UserError
 from mpi_es.run_file import checkpoint, description
@@ -64,7 +64,7 @@ class Curves:
     @cached_property
     def options(self) -> dict[str, Any]:
         """The values of all options, also of a user's strategy."""
-        return description.options_of(self.config, self.content["config"])
+        return flat(self.config) | description.own_options(self.config, self.content["config"])
 
     @cached_property
     def axes(self) -> dict[str, Vector]:
@@ -140,8 +140,7 @@ class Curves:
         if config.target_fitness is None:
             return None
         target, every = config.sign * config.target_fitness, 1 if self.exact else config.eval_every
-        due = [held for held in past.evaluations if every and held.generation % every == 0]
-        scores = [(held.generation, past.score(held)) for held in due]
+        scores = [(held.generation, past.score(held)) for held in past.due(every)]
         if self.exact:
             scores = [*zip(self.history["generation"], self.history["best"], strict=True)]
         in_a_row, last = 0, 0

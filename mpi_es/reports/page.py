@@ -19,7 +19,7 @@ from mpi_es.config.fields import option
 from mpi_es.config.parts import as_options, as_words, declared
 from mpi_es.reports.drawing import COLOURS, Figures
 from mpi_es.run_file import run_status
-from mpi_es.run_file.description import options_of
+from mpi_es.run_file.description import own_options
 from mpi_es.text import duration
 
 _KINDS = {".mp4": "video/mp4", ".gif": "image/gif"}
@@ -120,8 +120,7 @@ def options(
         for name, one in declared(config).items()
         if name != "run_dir" and one.value != one.default
     ]
-    known, stored = declared(config), options_of(config, content["config"])
-    own = {name: value for name, value in stored.items() if name not in known}  # of a user's strategy
+    own = own_options(config, content["config"])
     rows += [(option(name), shown(value), "") for name, value in own.items()]
     lines = None
     if commands:

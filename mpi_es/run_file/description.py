@@ -54,11 +54,11 @@ def config_of(cls: type[C], stored: Any, imports: bool = False) -> C:
     return parts.suited(cls, values, imports=imports)
 
 
-def options_of(config: Any, stored: dict[str, Any]) -> dict[str, Any]:
-    """Return all options of a file's config, with those of a user's strategy that was not imported."""
-    values = {name: _plain(value) for name, value in stored.items()}
-    own = {name: tuple(value) if isinstance(value, list) else value for name, value in values.items()}
-    return own | parts.flat(config)
+def own_options(config: Any, stored: dict[str, Any]) -> dict[str, Any]:
+    """Return the options of a file that its config lacks: a user's strategy that is not imported has them."""
+    known = parts.declared(config)
+    own = {name: _plain(value) for name, value in stored.items() if name not in known}
+    return {name: tuple(value) if isinstance(value, list) else value for name, value in own.items()}
 
 
 def _plain(value: Any) -> Any:

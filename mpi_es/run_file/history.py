@@ -80,13 +80,16 @@ class History:
             "evaluations": evaluations_content(self.evaluations),
         }
 
-    def streak(self, target: float, every: int) -> int:
-        """Return the number of last held-out evaluations in a row whose score reached the target.
+    def due(self, every: int) -> list[HeldOut]:
+        """Return the held-out evaluations after each `every` generations, which may reach a target.
 
-        Only those after each `every` generations count, not the extra one at the end of a run, which a longer
-        run would not have made.
+        The extra one at the end of a run is not among them: a longer run would not have made it.
         """
-        due = [held for held in reversed(self.evaluations) if every and held.generation % every == 0]
+        return [held for held in self.evaluations if every and held.generation % every == 0]
+
+    def streak(self, target: float, every: int) -> int:
+        """Return the number of last held-out evaluations in a row whose score reached the target."""
+        due = self.due(every)[::-1]
         return _last_in_a_row(
             held.generation == due[0].generation - i * every and self.score(held) >= target
             for i, held in enumerate(due)

@@ -35,11 +35,8 @@ def of_generation(
     Args:
         steps: of all generations so far.
     """
-    named = (
-        {"generation": row.generation}
-        | dict(scalars(in_users_sign(row, config.sign)))
-        | dict(scalars(timing))
-    )
+    named = {"generation": row.generation} | dict(scalars(in_users_sign(row, config.sign)))
+    named |= dict(scalars(timing))
     named |= {"total/steps": float(steps)} | (of_evaluation(config, held_out) if held_out else {})
     named |= dict(scalars(in_users_sign(feasibility, config.sign))) if feasibility else {}
     if not config.function:

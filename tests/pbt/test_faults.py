@@ -54,6 +54,13 @@ MISTAKES = [
 ]
 
 
+def test_an_option_without_effect_in_a_file_is_reported(tmp_path, capsys):
+    file = tmp_path / "my.toml"
+    file.write_text('selection = "winner-takes-all"\nfraction = 0.1')
+    train.prepare(["toy", "--config", str(file)])
+    assert capsys.readouterr().err == "warning: no effect with --selection winner-takes-all: --fraction\n"
+
+
 @pytest.mark.parametrize(("arguments", "complaint"), MISTAKES)
 def test_a_mistake_on_the_command_line(arguments, complaint):
     with pytest.raises(UserError, match=complaint) as caught:

@@ -59,5 +59,6 @@ def test_an_empty_state_is_refused():
 
 
 def test_a_state_that_no_file_holds_is_refused():
-    with pytest.raises(UserError, match=r"state: expected names that are texts .*, got 'a/b'"):
+    message = r"state: expected names that are texts without '/', and not '\.', got 'a/b'"
+    with pytest.raises(UserError, match=message):
         pack({"a/b": np.ones(2)})

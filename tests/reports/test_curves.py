@@ -139,10 +139,8 @@ def test_a_band_is_drawn_where_both_ends_are_known():
 @pytest.mark.parametrize(("target", "reached"), [(5.0, 2), (9.0, None), (None, None)])
 def test_the_target_is_reached_by_the_first_held_out_mean(target, reached):
     held = [HeldOut(generation, np.array([value])) for generation, value in ((1, 4.0), (2, 6.0), (3, 7.0))]
-    assert (
-        run(config=replace(CONFIG, target_fitness=target, eval_every=1), held=held).first_at_target()
-        == reached
-    )
+    config = replace(CONFIG, target_fitness=target, eval_every=1)
+    assert run(config=config, held=held).first_at_target() == reached
 
 
 @pytest.mark.parametrize(("times", "reached"), [(1, 1), (2, 4), (3, None)])

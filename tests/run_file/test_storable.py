@@ -29,7 +29,7 @@ def test_what_is_accepted_is_given_back_by_a_file(tmp_path):
         ({"": 1}, "state: expected names that are texts without '/', and not '.', got ''"),
         ({"a": {"b/c": 1}}, "state/a: expected names that are texts without '/', and not '.', got 'b/c'"),
         ({"a\0b": 1}, "state: expected names that are texts"),
-        ({".": 1}, "state: expected names that are texts .* got '.'"),
+        ({".": 1}, "state: expected names that are texts without '/', and not '.', got '.'"),
         ({1: 1}, "state: expected names that are texts without '/', and not '.', got 1"),
     ],
 )
