@@ -1,6 +1,6 @@
 """python -m mpi_es.export RUN: write a run's policy as an npz file of parameters, or as TorchScript.
 
-RUN may also be a file with an agent, to change the order of its parameters or to write TorchScript.
+RUN may also be an npz file with an agent, to change the order of its parameters or to write TorchScript.
 """
 
 import os
@@ -63,13 +63,13 @@ def export(arguments: list[str]) -> None:
     if os.path.basename(run) == checkpoint.NAME:
         run = str(checkpoint.directory_of(Path(run)))
     _refuse_clashes(run, options)
-    if Path(run).is_file():
-        command_line.refuse_unused(arguments, ("candidate",), "a file", Options)
-        agent = _of_file(run, options, arguments)
-    else:
+    if load.is_run(Path(run)):
         command_line.refuse_unused(arguments, ("preset", "from_layout"), "a run", Options)
         place = load.Place(allow_imports=options.imports)
         agent = load.of_run(load.content_of(Path(run)), options.candidate, run, place)
+    else:
+        command_line.refuse_unused(arguments, ("candidate",), "an npz file", Options)
+        agent = _of_file(run, options, arguments)
     if options.out:
         agent.write_weights(Path(options.out), options.layout, "--out")
         print(f"{counted(len(agent.parameters), 'parameter')} in {options.layout}'s order: {options.out}")
@@ -90,7 +90,7 @@ def _refuse_clashes(run: str, options: Options) -> None:
 
 
 def _of_file(name: str, options: Options, arguments: list[str]) -> Agent:
-    """Return the agent in a file."""
+    """Return the agent in an npz file."""
     bare = preset(options.preset, layout=options.from_layout)
     agent = load.load(name, bare, "RUN", load.Place(allow_imports=options.imports))
     if agent.described:

@@ -27,8 +27,10 @@ def run(tmp_path_factory):
 @pytest.mark.parametrize("layout", ["torch", "paper"])
 @pytest.mark.parametrize("candidate", ["best", "last"])
 def test_a_file_that_was_exported_holds_the_run_s_agent_to_the_bit(run, tmp_path, layout, candidate, capsys):
-    path = tmp_path / "agent"
-    export.export([str(run), "--out", str(path), "--layout", layout, "--candidate", candidate])
+    path, copy = tmp_path / "agent", tmp_path / "copy.h5"
+    shutil.copy(run / "run.h5", copy)
+    source = {"best": run, "last": copy}[candidate]
+    export.export([str(source), "--out", str(path), "--layout", layout, "--candidate", candidate])
     chosen = checkpoint.load(run)[0][candidate]
     agent = load(str(path), configured(), "--from-pretrained")
     assert (agent.config.policy.name, agent.config.policy.hidden) == ("lstm", (4,))
@@ -99,15 +101,16 @@ def test_a_run_begins_at_an_agent_that_normalises_and_with_its_normalisation(run
         ("{run} --out /nowhere/agent.npz", r"--out: cannot write /nowhere/agent.npz \(No such file"),
         ("{run} --torchscript /nowhere/agent.pt", "--torchscript: cannot write /nowhere/agent.pt"),
         ("{run} --torchscript a.pt --layout paper", "--layout: .* no effect with --torchscript alone"),
-        ("{file} --candidate last --out agent.npz", r"--candidate: .* no effect with a file"),
+        ("{file} --candidate last --out agent.npz", "--candidate: .* no effect with an npz file"),
         ("/nowhere.npz --preset cartpole --out a", "RUN: expected a run or an npz file, got"),
         ("--out agent.npz", "RUN: expected the directory of a run"),
     ],
 )
 def test_a_mistake_is_reported(run, tmp_path, arguments, complaint):
-    shutil.copy(run / "run.h5", tmp_path / "agent.h5")
+    file = tmp_path / "agent.npz"
+    file.touch()
     with pytest.raises(UserError, match=complaint):
-        export.export(arguments.format(run=run, file=tmp_path / "agent.h5").split())
+        export.export(arguments.format(run=run, file=file).split())
 
 
 @pytest.mark.parametrize("option", ["--out", "--torchscript"])

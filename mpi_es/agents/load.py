@@ -68,9 +68,14 @@ def load(name: str, config: Config | None, option: str, place: Place = OWN) -> A
     """
     path = Path(name)
     check_there(name, option)
-    if path.is_dir() or path.suffix == ".h5":
+    if is_run(path):
         return _best_of_run(path, option, place)
     return _of_file(path, config, option, place)
+
+
+def is_run(path: Path) -> bool:
+    """Return whether a path names a run's directory or file; else it is an npz file."""
+    return path.is_dir() or path.suffix == ".h5"
 
 
 def check_there(name: str, option: str) -> None:
