@@ -1,6 +1,5 @@
 """python docs/tables.py: write the tables of options and presets into the pages that have them."""
 
-import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -8,7 +7,7 @@ from typing import Any
 from mpi_es.config import presets, run
 from mpi_es.config.declared import Declared, groups, shown
 from mpi_es.config.fields import CHANGEABLE, option
-from mpi_es.config.parts import as_words, declared, kinds, parts_of
+from mpi_es.config.parts import declared, kinds, parts_of, stands_for
 from mpi_es.config.user_objects import load
 from pbt import config as pbt_config
 from pbt import presets as pbt_presets
@@ -20,9 +19,9 @@ def tables() -> dict[str, str]:
     """Return the tables in Markdown by the names of their markers."""
     return {
         "options": options_tables(run.Config),
-        "presets": presets_table(presets.PRESETS),
+        "presets": presets_table(run.Config, presets.PRESETS),
         "pbt options": options_tables(pbt_config.Config),
-        "pbt presets": presets_table(pbt_presets.PRESETS),
+        "pbt presets": presets_table(pbt_config.Config, pbt_presets.PRESETS),
     }
 
 
@@ -55,9 +54,13 @@ def options_table(options: Iterable[Declared]) -> str:
     return markdown(("Option", "Meaning", "Values", "Default", "With `--resume`"), rows)
 
 
-def presets_table(named: Mapping[str, Mapping[str, Any]]) -> str:
+def presets_table(cls: type, named: Mapping[str, Mapping[str, Any]]) -> str:
     """Return a row for each preset: its name and the options that it stands for."""
-    rows = [(f"`{name}`", f"`{shlex.join(as_words(values))}`") for name, values in named.items()]
+    rows = []
+    for name, values in named.items():
+        own, others = stands_for(cls, values)
+        more = f"; for strategies that have them `{others}`" if others else ""
+        rows.append((f"`{name}`", f"`{own}`{more}"))
     return markdown(("Preset", "Stands for"), rows)
 
 

@@ -1,6 +1,5 @@
 """--help: examples and the options by groups, one screen; --help GROUP: a group's options, a screen each."""
 
-import shlex
 import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -8,7 +7,7 @@ from typing import Any
 
 from mpi_es.config.declared import Declared, groups, shown, summary
 from mpi_es.config.fields import Group, option
-from mpi_es.config.parts import as_words, declared, suited
+from mpi_es.config.parts import declared, stands_for, suited
 from mpi_es.errors import unknown
 
 WIDTH = 80  # columns
@@ -41,7 +40,7 @@ class Page:
         if topic == "presets" and self.presets:
             return self._presets()
         if topic in self.presets:
-            return _filled(shlex.join([topic, "=", *as_words(self.presets[topic])]), 4) + "\n"
+            return self._preset(topic)
         for group, options in found.items():
             if topic == group.name:
                 return self._group(group, options)
@@ -75,6 +74,12 @@ class Page:
         both = f"{default}; {self.preset}: {value}" if self.preset and value != default else value
         head = _filled(f"  {', '.join(one.names)}  {one.values}  (default: {both})", 6)
         return f"{head}\n{_filled('      ' + one.help, 6)}\n"
+
+    def _preset(self, name: str) -> str:
+        """Return the options of a preset."""
+        own, others = stands_for(type(self.config), self.presets[name])
+        lines = [f"{name} = {own}", *([f"for strategies that have them: {others}"] if others else [])]
+        return "".join(f"{_filled(line, 4)}\n" for line in lines)
 
     def _presets(self) -> str:
         """Return a line for each preset: what it trains, what it needs, and how long it takes."""

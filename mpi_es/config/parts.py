@@ -5,6 +5,7 @@ files and in presets all options are at one level, and the part's field takes th
 """
 
 import functools
+import shlex
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields, replace
 from difflib import get_close_matches
@@ -212,6 +213,14 @@ def is_written(config: Any, one: Declared) -> bool:
 def as_options(config: Any) -> list[str]:
     """Return the command line of a config: its options that are not the defaults, and those always given."""
     return as_words({name: one.value for name, one in declared(config).items() if is_written(config, one)})
+
+
+def stands_for(cls: type[C], preset: Mapping[str, Any]) -> tuple[str, str]:
+    """Return the command line that a preset stands for, and the options that it has for other strategies."""
+    config = suited(cls, preset)
+    own = declared(config)
+    others = {name: value for name, value in preset.items() if name not in own}
+    return shlex.join(as_options(config)), shlex.join(as_words(others))
 
 
 def as_words(values: Mapping[str, Any]) -> list[str]:

@@ -1,7 +1,9 @@
+import shlex
+
 import pytest
 
 from mpi_es.config import command_line
-from mpi_es.config.parts import as_options, changed, declared, every, flat, given, suited
+from mpi_es.config.parts import as_options, changed, declared, every, flat, given, stands_for, suited
 from mpi_es.config.presets import PRESETS, preset
 from mpi_es.config.run import Config, configured
 from mpi_es.errors import UserError
@@ -47,7 +49,13 @@ def test_every_option_is_declared_once_for_each_name():
 
 @pytest.mark.parametrize("name", PRESETS)
 def test_a_preset_is_the_options_that_it_stands_for(name):
-    assert command_line.parse(as_options(preset(name)), configured(), {}, "test") == preset(name)
+    words = shlex.split(stands_for(Config, PRESETS[name])[0])
+    assert command_line.parse(words, configured(), {}, "test") == preset(name)
+
+
+def test_a_preset_has_options_for_other_strategies_beside_its_own():
+    words = stands_for(Config, {"strategy": "snes", "cma_variant": "separable", "seed": 2, "max_iter": 2000})
+    assert words == ("--env CartPole-v1 --seed 2 --strategy snes", "--cma-variant separable")
 
 
 def test_the_environment_is_written_even_with_its_default_but_not_for_a_function():
