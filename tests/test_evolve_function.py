@@ -837,7 +837,7 @@ def test_a_function_is_evolved_from_the_command_line_and_resumed(launch, mine, c
     ("options", "message"),
     [
         ("--x0 1 2 --dim 3", "--x0: expected one number, or 3 as --dim says"),
-        ("", "--x0 is required"),
+        ("", "--x0: expected the start of the search, with --dim one number for all, got nothing; "),
         ("--x0 1 --bounds 2", "--bounds: expected two numbers"),
         ("--x0 1 --bounds 2 3", "--x0: expected numbers within --bounds"),
         ("--x0 1 --function mine:h", "--function mine: expected one of f, g, undefined, got 'h'"),

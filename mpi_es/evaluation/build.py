@@ -89,7 +89,9 @@ def training_rules(config: Config, cap: int, normalisation: Vector | None) -> Ep
 def make_problem(config: Config) -> Problem:
     """Return the problem of a config that names a function."""
     if config.is_of_script:
-        raise UserError("--x0 is required; to continue a run that a script started, run that script again")
+        rule = "the start of the search, with --dim one number for all"
+        hint = "to continue a run that a script started, run that script again"
+        raise UserError(f"--x0: expected {rule}, got nothing; {hint}")
     x0, dim = np.array(config.x0), config.dim or len(config.x0)
     if len(x0) not in (1, dim):
         raise expected("--x0", f"one number, or {dim} as --dim says", config.x0)
