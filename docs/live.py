@@ -45,7 +45,8 @@ def frames(command: list[str], directory: Path) -> list[str]:
 def picture(frame: str) -> str:
     """Return a frame as SVG that loads no font."""
     console = Console(record=True, width=WIDTH, file=io.StringIO())
-    console.print(Text.from_ansi(frame.replace("\r", "").strip("\n")))
+    panel = frame[: frame.rindex("╯") + 1]  # without the room below it
+    console.print(Text.from_ansi(panel.replace("\r", "").strip("\n")))
     layout = re.sub(r"@font-face {{.*?}}", "", CONSOLE_SVG_FORMAT, flags=re.DOTALL)
     layout = re.sub(r"<!--.*?-->", "", layout).replace("Fira Code, monospace", FONT)
     drawn = console.export_svg(title=" ".join(COMMAND), code_format=layout, theme=MONOKAI, unique_id="live")
