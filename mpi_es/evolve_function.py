@@ -193,7 +193,7 @@ def _result(run: Run, reason: str) -> Result:
         centre=run.evaluator.rollout.policy.whole(run.strategy.centre),
         value_of_centre=factor * of_centre[0] + 0.0 if of_centre else math.nan,
         history=history,
-        evaluations=run.history.calls(of_function=True),
+        evaluations=run.history.calls,
         reason=reason,
         run_dir=where(run),
     )

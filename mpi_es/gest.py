@@ -104,7 +104,8 @@ class ESGenerator(Generator):
         values: dict[int, tuple[float, list[float]]] = {}
         waiting = {point["_id"] for point in self._points[: self._suggested]} - self._values.keys()
         for result in results:
-            if (identity := result.get("_id")) is None:  # optimas writes None
+            identity = result.get("_id")
+            if identity is None or identity != identity:  # optimas writes None, pandas NaN
                 continue
             if identity not in waiting:
                 raise ValueError(f"_id: expected that of a suggested point without a value, got {identity!r}")
@@ -144,7 +145,8 @@ class ESGenerator(Generator):
 
 def _number(result: dict[str, Any], name: str) -> float:
     """Return a number of a result; NaN if it is missing: Xopt leaves out the values of a failed call."""
-    value = float(result.get(name, math.nan))
+    found = result.get(name)
+    value = math.nan if found is None else float(found)
     if math.isinf(value):
         raise ValueError(f"{name}: expected a finite number, or NaN, got {value}")
     return value

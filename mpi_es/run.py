@@ -117,12 +117,21 @@ class Run:
             return End(f"target of {target:g} reached{times}", "target_fitness")
         if self.progress.generation >= config.max_iter:
             return End("last generation done", "max_iter")
-        if 0 < config.max_evaluations <= self.history.calls(of_function=bool(config.function)):
+        if 0 < config.max_evaluations <= self.calls_to_limit():
             return End(f"limit of {thousands(config.max_evaluations)} evaluations reached", "max_evaluations")
         columns = self.constraints.history
         if converged := self.history.why_converged(*config.tolerances, self.evaluator.dim, columns):
             return converged
         return End(self.stop_reason, "callback") if self.stop_reason else None
+
+    def calls_to_limit(self) -> int:
+        """Return the number of training episodes, or of all calls of a function,
+        but those that only an earlier end of the run made.
+        """
+        if not self.config.function or self.exact:
+            return self.history.episodes
+        due = self.history.due(self.config.eval_every)
+        return self.history.episodes + sum(held.calls for held in due)
 
     def best_in_words(self) -> str:
         """Return the best value or held-out mean, and where it is saved."""

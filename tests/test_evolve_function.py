@@ -633,6 +633,18 @@ def test_a_number_of_evaluations_ends_the_run():
     assert (result.reason, len(result.history["best"])) == ("limit of 100 evaluations reached", 13)
 
 
+@pytest.mark.parametrize(("function", "most"), [(sphere, 5 * 8 + 1), (noisy, 5 * 8 + 3 + 2)])
+def test_calls_at_an_earlier_end_do_not_count_towards_a_number_of_evaluations(function, most):
+    options = {"max_evaluations": most}
+    if function is noisy:
+        options |= {"eval_every": 4, "num_eval_rollouts": 3}
+    evolve(function, max_iter=5, run_dir="mine", **options)
+    extended, whole = evolve(function, run_dir="mine", **options), evolve(function, **options)
+    assert extended.history["mean"].tobytes() == whole.history["mean"].tobytes()
+    assert extended.reason == whole.reason == f"limit of {most} evaluations reached"
+    assert len(whole.history["mean"]) == 6
+
+
 def test_the_callers_signal_handlers_are_back_afterwards():
     def own(number, frame):
         """Do nothing."""

@@ -94,7 +94,7 @@ def test_the_search_begins_at_default_values_or_in_the_middle():
     assert ESGenerator(problem(variables=variables)).search.centre.tolist() == [0, 2.5, 2]
 
 
-@pytest.mark.parametrize("value", [{"f": math.nan}, {}])
+@pytest.mark.parametrize("value", [{"f": math.nan}, {"f": None}, {}])
 def test_a_point_without_a_value_ranks_last(value):
     generator = ESGenerator(problem(), population_size=16, seed=4)
     for _ in range(60):
@@ -109,7 +109,7 @@ def test_points_from_elsewhere_have_no_effect():
     generator.ingest([foreign])
     points = generator.suggest()
     generator.ingest([foreign | {"_id": None}, *evaluated(points)])
-    generator.ingest([foreign])
+    generator.ingest([foreign | {"_id": math.nan}])  # in a table of pandas
     assert generator.search.generation == 1
     assert generator.search.best_value == min(map(paraboloid, points))
 

@@ -67,10 +67,10 @@ class History:
         """Episodes, or calls of a function, of all generations."""
         return int(self.rows.content()["episodes"].sum())
 
-    def calls(self, *, of_function: bool) -> int:
-        """Return the number of training episodes, or of all calls of a function."""
-        held_out = sum(len(one.returns) + one.failures for one in self.evaluations)
-        return self.episodes + (held_out if of_function else 0)
+    @property
+    def calls(self) -> int:
+        """The number of all calls of a function."""
+        return self.episodes + sum(held.calls for held in self.evaluations)
 
     def content(self) -> dict[str, Any]:
         """Return the groups of run.h5."""

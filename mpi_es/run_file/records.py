@@ -73,6 +73,11 @@ class HeldOut:
     failures: int = 0  # of the other calls
 
     @property
+    def calls(self) -> int:
+        """The number of episodes, or calls of a function."""
+        return len(self.returns) + self.failures
+
+    @property
     def mean(self) -> float:
         """The mean return; NaN if all calls failed."""
         return float(self.returns.mean()) if len(self.returns) else math.nan

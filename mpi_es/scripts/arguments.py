@@ -84,7 +84,7 @@ def _plain(value: Any, option: str) -> Any:
         return words_of(value, flag(option))
     if isinstance(value, os.PathLike):
         return os.fspath(value)
-    plain = value.tolist() if isinstance(value, np.generic | np.ndarray) else value
+    plain = value.tolist() if hasattr(value, "tolist") else value  # of numpy or torch
     if not isinstance(plain, Iterable) or isinstance(plain, str):
         return plain
     return [one.item() if isinstance(one, np.generic) else one for one in plain]

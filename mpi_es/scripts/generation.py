@@ -33,5 +33,5 @@ def generation_of(run: Run) -> Generation:
         value=factor * run.best.fitness + 0.0 if known else math.nan,
         centre=np.array(run.evaluator.rollout.policy.whole(run.strategy.centre), np.float64),
         values=factor * run.fitness + 0.0,
-        constraints=run.constraint_values,
+        constraints=run.constraint_values.copy(),
     )

@@ -4,6 +4,7 @@ import contextlib
 import functools
 import io
 import math
+import threading
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -57,6 +58,7 @@ _STATE = {
     "sm.itr_after_k_inc sm.last_log_sigma sm.last_log_d sm.last_log_cond_corr "
     "sm.ema_log_sigma.M sm.ema_log_d.M sm.ema_log_s.M",
 }
+_PROCESS_WIDE = threading.RLock()  # held while standard output or the filters of warnings are replaced
 _RESTRICTED = ("vd", "vkd")  # variants with their own samplers, which take fewer of pycma's options
 
 Value = NDArray[Any] | float | int | bool | str
@@ -105,7 +107,7 @@ class CMAESOptions(base.Options):
 
     cma_variant: Literal["auto", "full", "separable", "isotropic", "vd", "vkd"] = "auto"
     """Covariance matrix; auto: full if its update is cheap, else separable; isotropic: fixed"""
-    sigma_rule: Literal["auto", "csa", "two-point", "constant"] = "auto"
+    sigma_rule: Literal["auto", "csa", "two-point"] = "auto"
     """Step-size rule: path length (csa) or two points; auto: csa below 300 parameters"""
     restarts: Literal["none", "ipop", "bipop"] = "none"
     """Restart after convergence, with twice the candidates; bipop: alternately many and few"""
@@ -223,9 +225,13 @@ class CMAES(Strategy):
         # pycma warns of the long steps of two-point adaptation, without a remedy. Only there: catch_warnings
         # makes all other warnings of the process appear again.
         takes_long_steps = isinstance(self._es.adapt_sigma, pycma().sigma_adaptation.CMAAdaptSigmaTPA)
-        quiet = warnings.catch_warnings(action="ignore") if takes_long_steps else contextlib.nullcontext()
         try:
-            with self._with_threads(), quiet, np.errstate(all="ignore"):  # vd's underflows
+            with contextlib.ExitStack() as stack:
+                if takes_long_steps:
+                    stack.enter_context(_PROCESS_WIDE)
+                    stack.enter_context(warnings.catch_warnings(action="ignore"))
+                stack.enter_context(self._with_threads())
+                stack.enter_context(np.errstate(all="ignore"))  # vd's underflows
                 yield
         except (RuntimeError, AssertionError, ValueError, ArithmeticError, IndexError) as error:
             raise RolloutError(f"CMA-ES, {self._variant}, cannot continue: {one_line(error)}") from error
@@ -298,7 +304,6 @@ class CMAES(Strategy):
             "auto": True,
             "csa": cma.sigma_adaptation.CMAAdaptSigmaCSA,
             "two-point": cma.sigma_adaptation.CMAAdaptSigmaTPA,
-            "constant": False,
         }
         options = {
             "popsize": self.popsize,
@@ -319,7 +324,7 @@ class CMAES(Strategy):
             options = sampler.extend_cma_options(options)
             options["CMA_sampler_options"] = {"randn": self._draw}
         # vd prints its advice, which is in `description`; pycma adds filters of warnings.
-        with contextlib.redirect_stdout(io.StringIO()), warnings.catch_warnings():
+        with _PROCESS_WIDE, contextlib.redirect_stdout(io.StringIO()), warnings.catch_warnings():
             es = cma.CMAEvolutionStrategy(self._x0, self.options.init_sigma, options)
         es.timer = cma.utilities.utils.ElapsedWCTime()  # tell requires one; nothing depends on it
         # Two-point adaptation, from 300 parameters on, checks points that numpy's global generator chooses.

@@ -5,8 +5,10 @@ from collections.abc import Callable
 import numpy as np
 
 from mpi_es.arrays import Vector
+from mpi_es.errors import expected
 
 Shaping = Callable[[Vector], Vector]
+LARGEST = 1e19  # whose square is finite in single precision
 
 
 def centered(fitness: Vector) -> Vector:
@@ -45,6 +47,9 @@ def standardized(fitness: Vector) -> Vector:
 
 def raw(fitness: Vector) -> Vector:
     """Return the fitness unchanged."""
+    if (largest := np.abs(fitness).max()) > LARGEST:
+        rule = f"a fitness below {LARGEST:g} in size"
+        raise expected("--shaping raw", rule, float(largest), "use --shaping centered")
     return fitness.astype(np.float64)
 
 

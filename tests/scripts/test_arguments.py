@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+import torch
 
 from mpi_es.errors import UserError
 from mpi_es.scripts.arguments import config_of, refuse_without_effect
@@ -24,6 +25,7 @@ def test_values_of_python_are_those_of_files():
     made = config({"env_options": {"g": 9.5, "name": "up", "n": "3"}, "hidden": (3, 4)})
     assert made.env_options == ("g=9.5", "name=up", "n='3'")
     assert made.policy.hidden == (3, 4)
+    assert config({"target_fitness": torch.tensor(2.5)}).target_fitness == 2.5
     assert config({"env_options": ("g=9.5",)}).env_options == ("g=9.5",)
 
 

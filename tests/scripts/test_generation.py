@@ -24,3 +24,14 @@ def test_a_callback_may_keep_and_change_what_it_gets():
         for callback in (spoil, None)
     )
     assert one.agent.parameters.tobytes() == other.agent.parameters.tobytes()
+
+
+def test_a_callback_may_change_the_constraints_that_it_gets():
+    def spoil(generation):
+        generation.constraints[:] = 77.0
+
+    one, other = (
+        mpi_es.minimise(lambda x: (x @ x, [1 - x[0]]), [3.0, 3.0], constraints=1, callback=callback, **QUIET)
+        for callback in (spoil, None)
+    )
+    assert one.constraints == other.constraints < 1

@@ -5,6 +5,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy.stats import rankdata, zscore
 
+from mpi_es.errors import UserError
 from mpi_es.strategies.shaping import SHAPINGS, centered, log_rank, raw, standardized
 
 each = pytest.mark.parametrize("name", SHAPINGS)
@@ -46,6 +47,11 @@ def test_standardized_stands_the_lowest_number_as_a_value() -> None:
 
 def test_raw_is_the_fitness_itself() -> None:
     np.testing.assert_array_equal(raw(np.array([3.0, -1.0])), [3.0, -1.0])
+
+
+def test_raw_refuses_what_single_precision_cannot_square() -> None:
+    with pytest.raises(UserError, match=r"--shaping raw: expected a fitness below 1e\+19"):
+        raw(np.array([3.0, -1e30]))
 
 
 @pytest.mark.parametrize(("name", "utility"), [("centered", 0.0), ("log-rank", 1 / 7), ("standardized", 0.0)])
