@@ -20,7 +20,7 @@ from mpi_es.evaluation.script_objects import ScriptObjects
 from mpi_es.evolve_function import ARGUMENTS, config_of, overall
 from mpi_es.parallel.collectives import SerialComm
 from mpi_es.parallel.stop_signal import StopFlag
-from mpi_es.run_file import checkpoint, description, schema
+from mpi_es.run_file import checkpoint, description, imports, schema
 from mpi_es.run_file.atomic_write import write_whole
 from mpi_es.run_file.run_status import stamp
 from mpi_es.strategies.base import Population
@@ -189,6 +189,9 @@ class Search:
             raise expected("Search.load", "a file of Search.save", os.fspath(file))
         if not stored["problem"]["exact"]:
             raise expected("Search.load", "a search whose function takes no seed", os.fspath(file))
+        imports.check(
+            description.config_of(Config, stored["config"]), path, allowed=True, fields=["strategy"]
+        )
         search = cls.__new__(cls)
         search._continue(stored)
         return search

@@ -154,6 +154,14 @@ def test_values_that_nothing_can_be_learnt_from_are_refused(values, rule):
         one.tell(values)
 
 
+def test_a_file_that_names_a_strategy_is_loaded_with_a_line_that_says_so(tmp_path, capsys):
+    named = "tests.strategies.user_strategies:BestQuarter"
+    search(strategy=named).save(tmp_path / "search.h5")
+    assert led_to_its_end(mpi_es.Search.load(tmp_path / "search.h5")).best_value < 1
+    line = f"{tmp_path}/search.h5 names code, which is imported: {named} (--strategy)\n"
+    assert capsys.readouterr().err == line
+
+
 def test_values_before_candidates_are_refused():
     one = search()
     with pytest.raises(UserError, match="expected a call of ask first"):
