@@ -188,14 +188,17 @@ def _with_weights_of_root(comm: Comm, policy: Any) -> Any:
     A script may draw them at random, so that they differ between ranks.
     """
     is_made = policy is not None and not isinstance(policy, type)
-    drawn = bcast_object(comm, policy.state_dict() if is_made else None)
+    # A state_dict lacks the buffers that are not persistent.
+    drawn = bcast_object(comm, (policy.state_dict(), dict(policy.named_buffers())) if is_made else None)
     if drawn is None or not is_made:
         return policy
 
     def copied() -> Any:
         module = copy.deepcopy(policy)
         try:
-            module.load_state_dict(drawn)
+            module.load_state_dict(drawn[0])
+            for name, buffer in module.named_buffers():
+                buffer.copy_(drawn[1][name])
         except RuntimeError as error:
             raise UserError(f"policy: expected the same module on each rank; {one_line(error)}") from error
         return module

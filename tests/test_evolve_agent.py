@@ -175,10 +175,11 @@ class Fixed(torch.nn.Module):
     def __init__(self):
         super().__init__()
         self.register_buffer("features", torch.randn(4, 5))
+        self.register_buffer("other", torch.randn(5), persistent=False)
         self.out = torch.nn.Linear(5, 2)
 
     def forward(self, observations):
-        return self.out(torch.tanh(observations @ self.features))
+        return self.out(torch.tanh(observations @ self.features + self.other))
 
 quiet = dict(tensorboard=False, console="silent", run_dir=None)
 small = dict(population_size=6, max_iter=3, num_eval_rollouts=6)

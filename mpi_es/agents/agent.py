@@ -1,5 +1,6 @@
 """An agent: a policy with parameters, which acts, is evaluated, and is saved."""
 
+import copy
 import io
 import json
 import math
@@ -84,7 +85,7 @@ class Agent:
         if self._repeats == 0:
             space = self.spaces[0]
             given = np.asarray(observation)
-            if given.dtype.kind == "f" and space.dtype.kind != "f":
+            if not np.can_cast(given.dtype, space.dtype, "same_kind"):
                 raise expected("agent", f"an observation of {space.dtype}", given.dtype)
             row: NDArray[Any] = np.asarray(observation, space.dtype)
             if row.size != math.prod(space.shape or ()):
@@ -97,7 +98,7 @@ class Agent:
             self._action = actions[0].item() if actions.ndim == 1 else actions[0]
             self._repeats = self.config.action_repeat
         self._repeats -= 1
-        return self._action
+        return copy.copy(self._action)  # an environment may change it
 
     @cached_property
     def spaces(self) -> tuple[Any, Any]:

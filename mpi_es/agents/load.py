@@ -191,9 +191,11 @@ def _description(arrays: Arrays, path: Path, option: str) -> tuple[Config, str, 
         observed = float(arrays["observed"])
         if layout not in LAYOUTS:
             raise expected("layout", " or ".join(LAYOUTS), layout)
+        if normalisation.ndim != 2 or len(normalisation) != 2 or not np.isfinite(normalisation).all():
+            raise expected("normalisation", "finite numbers (2, size)", normalisation.shape)
         if normalisation.size and not observed >= 1:
             raise expected("observed", "a number from 1", observed)
-    except (UserError, KeyError, TypeError, ValueError, AttributeError) as error:
+    except (UserError, KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
         rule = "a file that mpi_es.export wrote, since it has a `config`"
         raise expected(option, rule, str(path), one_line(error)) from error
     return config, layout, normalisation, observed

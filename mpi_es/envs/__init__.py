@@ -92,7 +92,9 @@ def make(
     else:
         env, limit = _registered(name.rpartition(":")[2], chosen | drawn)
     for space in ("observation_space", "action_space"):
-        if getattr(env, space, None) is None:
+        with _making(name, chosen):
+            is_missing = getattr(env, space, None) is None
+        if is_missing:
             raise expected("--env", f"an environment with {space} from {name}", type(env.unwrapped).__name__)
     return _fresh(env), limit
 

@@ -221,7 +221,7 @@ def make_evaluator(
 
 def _check_ranks_agree(comm: Comm, config: Config, rollout: Rollout) -> None:
     """Refuse ranks whose spaces or policies differ, for instance by their versions. Collective."""
-    observations, actions = (space.shape for space in rollout.spaces)
+    observations, actions = rollout.spaces
     own = f"observations {observations}, actions {actions}, {rollout.policy.dim} parameters"
     first = bcast_object(comm, own)
 

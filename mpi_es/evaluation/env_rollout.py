@@ -151,7 +151,7 @@ class _Batch:
             self.weights = unpacked(self.policy, [episode.parameters for episode in self.episodes])
         rows = np.flatnonzero(self.at.running)
         actions = self._act(rows)[rows]
-        rewards, ended = self._step_envs(rows, actions)
+        rewards, ended = self._step_envs(rows, actions.copy())  # an environment may change its action
         for _ in range(self.action_repeat - 1):
             going = np.flatnonzero(~ended)
             if not len(going):

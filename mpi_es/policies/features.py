@@ -44,4 +44,11 @@ def _flatten(observations: NDArray[Any]) -> Features:
 
 def _one_hot(n: int, start: int) -> ToFeatures:
     rows = np.eye(n, dtype=np.float32)
-    return lambda observations: rows[observations - start]
+
+    def chosen(observations: NDArray[Any]) -> Features:
+        if (observations < start).any():  # a negative index would count from the end
+            raise expected("--env", f"observations from {start} on", int(observations.min()))
+        hot: Features = rows[observations - start]
+        return hot
+
+    return chosen

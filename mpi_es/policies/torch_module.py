@@ -284,7 +284,8 @@ class ModulePolicy(Policy):
         except (Exception, SystemExit) as error:
             raise self._failed(observation, error) from error
         if not (isinstance(answer, tuple) and len(answer) == 2):
-            raise expected(f"--policy {self.name}", "(outputs, memory)", type(answer).__name__)
+            hint = "a second argument by position is the memory; others are by keyword only"
+            raise expected(f"--policy {self.name}", "(outputs, memory)", type(answer).__name__, hint)
         outputs = answer[0]
         shape = tuple(outputs.shape) if isinstance(outputs, Tensor) else type(outputs).__name__
         if shape != (1, self.size):

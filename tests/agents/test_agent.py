@@ -85,6 +85,31 @@ def test_step_by_step_it_plays_the_episodes_of_its_evaluation(options):
     assert one.evaluate(np.int64(4), "held-out").returns.tolist() == returns.tolist()
 
 
+class Clipping(gym.Env):
+    """The reward is the first number of an action, which is changed in place."""
+
+    observation_space = gym.spaces.Box(-1, 1, (1,), np.float32)
+    action_space = gym.spaces.Box(-2, 2, (1,), np.float32)
+
+    def reset(self, *, seed=None, options=None):
+        self.steps = 0
+        return np.ones(1, np.float32), {}
+
+    def step(self, action):
+        self.steps += 1
+        action *= 0.5
+        return np.ones(1, np.float32), float(action[0]), self.steps == 6, False, {}
+
+
+def test_an_environment_may_change_the_action_that_it_gets():
+    one = agent(policy="mlp", hidden=(2,), env=f"{__name__}:Clipping", action_repeat=3)
+    env = Clipping()
+    x, _ = env.reset()
+    rewards = [env.step(one(x))[1] for _ in range(6)]
+    assert len(set(rewards)) == 1
+    assert one.evaluate(1).returns.tolist() == pytest.approx([sum(rewards)])
+
+
 def test_a_reset_forgets_the_episode():
     one, x = agent(policy="lstm", hidden=(6,), env="Pendulum-v1"), np.array([0.5, -0.5, 1.0], np.float32)
     first, second = one(x), one(x)

@@ -77,9 +77,12 @@ def test_a_damaged_file_is_reported_or_read(tmp_path):
 TORN = [
     {"config": "{torn"},
     {"config": "[]"},
+    {"config": "[" * 200_000},
     {"config": '{"nobody": 1}'},
     {"layout": "odd"},
     {"normalisation": None},
+    {"normalisation": np.ones(4)},
+    {"normalisation": np.full((2, 4), np.nan), "observed": 1.0},
     {"observed": None},
     {"normalisation": np.ones((2, 4)), "observed": 0.0},
 ]

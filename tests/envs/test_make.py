@@ -92,6 +92,7 @@ def test_a_walker_of_the_user_keeps_no_world():
             ["max_episode_steps=0"],
             "--env-options max_episode_steps: expected a whole number from 1, or -1, got 0",
         ),
+        (f"{HERE}:Raising", [], "Raising cannot be made: RuntimeError: no space yet"),
         (f"{HERE}:choosy", ["gravity=3"], rf"^--env-options: {HERE}:choosy refuses them: .*not with"),
     ],
 )

@@ -41,6 +41,12 @@ def make_without_spaces():
     return gym.Env()
 
 
+class Raising(gym.Env):
+    @property
+    def observation_space(self):
+        raise RuntimeError("no space yet")
+
+
 def make_with(size):
     return size
 

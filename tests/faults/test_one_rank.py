@@ -24,8 +24,8 @@ def test_an_environment_that_one_rank_lacks_is_told_by_one_line(tmp_path):
 def test_an_environment_with_another_space_on_one_rank_is_refused(tmp_path):
     options = ("--env", "tests.faults.broken_envs:differing", "--hidden", 2)
     line = refused(3, *TRAIN, *options, "--run-dir", tmp_path / "run", cwd=ROOT)
-    rule = r"expected rank 0's observations \(2,\), actions \(\), 12 parameters, got observations \(3,\)"
-    assert re.search(rule + ".* on rank 1, on", line)
+    rule = r"expected rank 0's observations Box\(.*\(2,\), float32\), actions Discrete\(2\), 12 parameters, "
+    assert re.search(rule + r"got observations Box\(.*\(3,\).* on rank 1, on", line)
 
 
 @pytest.mark.parametrize("victim", [pytest.param(0, marks=pytest.mark.slow), 2])

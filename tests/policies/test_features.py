@@ -12,6 +12,12 @@ def test_discrete_observations_become_one_hot():
     assert features(np.array([1, 3])).tolist() == [[1, 0, 0], [0, 0, 1]]
 
 
+def test_a_discrete_observation_below_its_start_is_refused():
+    _, features = features_for(spaces.Discrete(3, start=1), "mlp")
+    with pytest.raises(UserError, match="--env: expected observations from 1 on, got 0"):
+        features(np.array([1, 0]))
+
+
 def test_small_pictures_are_flattened():
     size, features = features_for(spaces.Box(0, 255, (2, 2, 1), np.uint8), "mlp")
     rows = features(np.arange(8, dtype=np.uint8).reshape(2, 2, 2, 1))

@@ -64,6 +64,16 @@ def test_a_module_is_tried_on_observations_of_its_space_only(space):
     assert policy.dim == 8
 
 
+class Masked(Single):
+    def forward(self, observations, mask=None):
+        return super().forward(observations)
+
+
+def test_a_second_argument_by_position_is_told_to_be_the_memory():
+    with pytest.raises(UserError, match=r"\(outputs, memory\), got 'Tensor'; .* is the memory"):
+        ModulePolicy("it", Masked, spaces.Box(-1, 1, (3,)), spaces.Discrete(2))
+
+
 class Failing(Single):
     def forward(self, observations):
         assert not observations.any(), "not of this kind"

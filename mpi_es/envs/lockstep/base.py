@@ -56,11 +56,11 @@ class EnvBatch(Protocol):
 
 def close(*envs: Any) -> None:
     """Close environments of gymnasium or a user; an exception becomes a warning, since the work is done."""
-    errors = []
+    errors: list[BaseException] = []
     for env in envs:
         try:
             env.close()
-        except Exception as error:
+        except (Exception, SystemExit) as error:  # a simulator may call exit
             errors.append(error)
     if errors:
         warn(f"an environment cannot be closed: {one_line(errors[0])}")

@@ -80,10 +80,11 @@ class SeparateEnvs:
         close(*self.envs)
 
     def _check(self, observation: NDArray[Any]) -> None:
-        """Refuse an observation that numpy would silently fit into the space, by broadcasting or rounding."""
+        """Refuse an observation that numpy would silently fit into the space:
+        by broadcasting, by rounding, or by wrapping around.
+        """
         shape, dtype = self._observation
-        rounds = observation.dtype.kind == "f" and dtype.kind != "f"
-        if observation.shape != shape or rounds:
+        if observation.shape != shape or not np.can_cast(observation.dtype, dtype, "same_kind"):
             rule = f"observations of its space, of the shape {shape} and {dtype}"
             raise expected("--env", rule, f"{observation.shape} and {observation.dtype}")
 

@@ -54,6 +54,15 @@ def test_every_environment_is_closed():
     assert [env.calls for env in batch.envs] == [["reset", "close"]] * 2
 
 
+def test_an_environment_that_calls_exit_as_it_is_closed_is_told_by_a_warning(capsys):
+    class Exiting(Noting):
+        def close(self):
+            raise SystemExit(3)
+
+    SeparateEnvs(lambda: (Exiting(), 9)).close()
+    assert capsys.readouterr().err == "warning: an environment cannot be closed: SystemExit: 3\n"
+
+
 def test_environments_are_made_when_they_are_needed_and_used_again():
     batch = SeparateEnvs(lambda: (Breaking(), 9))
     assert (len(batch.envs), batch.limit) == (1, 9)
@@ -74,7 +83,7 @@ def test_a_function_that_returns_one_environment_twice_is_refused():
 FITS = np.zeros(4, np.uint8)
 
 
-@pytest.mark.parametrize("other", [np.zeros(1, np.uint8), [0.5, 0.5, 0.5, 0.5], 7])
+@pytest.mark.parametrize("other", [np.zeros(1, np.uint8), [0.5, 0.5, 0.5, 0.5], 7, [1, 2, 3, 256]])
 @pytest.mark.parametrize("of_step", [False, True])
 def test_an_observation_that_does_not_fit_its_space_is_refused(other, of_step):
     class Misfit(Breaking):
