@@ -235,7 +235,7 @@ def config_of(
 def _check_began_with(plan: Plan, made: Problem) -> None:
     """Refuse to continue a run with another x0 or other bounds."""
     stored = (plan.stored or {}).get("problem", {})
-    now = beginning(made)
+    now = beginning(made)["problem"]
     for name in stored:
         if not np.array_equal(stored[name], now[name]):
             words = {"x0": "x0 differs", "scale": "sigma differs", "exact": "the function's seed differs"}

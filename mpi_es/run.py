@@ -56,7 +56,7 @@ class Run:
     progress: Progress
     libraries: dict[str, str]  # their versions, for the file
     constraints: Constraints
-    problem: dict[str, Any] = field(default_factory=dict)  # of a function: where its search began
+    beginning: dict[str, Any] = field(default_factory=dict)  # a group of the file, see train.beginning
     best: Solution = field(default_factory=Solution)
 
     def __post_init__(self) -> None:
@@ -422,9 +422,7 @@ class Run:
     def content(self) -> dict[str, Any]:
         """Return the content of the run's file after the last complete generation."""
         constant = {"config": flat(self.config), "libraries": self.libraries}
-        if self.problem:
-            constant["problem"] = self.problem
-        return constant | self.pending | self.history.content()
+        return constant | self.beginning | self.pending | self.history.content()
 
 
 def _timing(clock: list[float], save: float, between: float, evaluation: Evaluation) -> Timing:

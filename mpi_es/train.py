@@ -9,7 +9,7 @@ import numpy as np
 
 from mpi_es import strategies
 from mpi_es.agents import starting_point
-from mpi_es.agents.load import check_size
+from mpi_es.agents.load import check_buffers, check_size
 from mpi_es.arrays import Candidate, Vector
 from mpi_es.config import command_line
 from mpi_es.config.config_file import ConfigFile
@@ -124,6 +124,7 @@ def with_agents(plan: Plan, objects: ScriptObjects = NONE, *, allow_imports: boo
     if objects.policy is not None and size != policy.dim:
         raise expected("--policy", f"the module that the run began with, of {size} parameters", policy.dim)
     check_size(stored["last"]["candidate"], policy.dim, "/last/candidate")
+    check_buffers(stored.get("module", {}).get("buffers", ""), policy)
     # The last centre is a whole agent: what stays fixed is in it, and the file it came from is not needed.
     return plan if config.evolve == "all" else replace(plan, base=stored["last"]["candidate"])
 
@@ -199,12 +200,15 @@ def make_run(plan: Plan, evaluator: Evaluator) -> Run:
     )
 
 
-def beginning(problem: Any) -> dict[str, Any]:
-    """Return what run.h5 stores to recognise a function when the run continues; for a policy nothing."""
-    if not isinstance(problem, Problem):
-        return {}
-    ends = {"x0": problem.x0, "lower": problem.lower, "upper": problem.upper, "scale": problem.scale}
-    return ends | {"exact": not takes(problem.function, "seed")}
+def beginning(policy: Any) -> dict[str, Any]:
+    """Return the group of run.h5 that recognises a function, or the buffers of a module, when the run
+    continues.
+    """
+    if isinstance(policy, Problem):
+        ends = {"x0": policy.x0, "lower": policy.lower, "upper": policy.upper, "scale": policy.scale}
+        return {"problem": ends | {"exact": not takes(policy.function, "seed")}}
+    buffers = getattr(policy, "buffers", "")
+    return {"module": {"buffers": buffers}} if buffers else {}
 
 
 def first_observations(plan: Plan, size: int) -> ObservationStatistics:

@@ -193,6 +193,34 @@ def test_what_a_module_draws_is_rank_0s_on_all_ranks(launch):
     assert (done.returncode, done.stderr) == (0, "")
 
 
+class Features(nn.Module):
+    """A network that reads random features, and has counted its observations."""
+
+    def __init__(self, seed):
+        super().__init__()
+        drawn = torch.randn(4, 5, generator=torch.Generator().manual_seed(seed))
+        self.register_buffer("drawn", drawn.to(torch.bfloat16), persistent=False)
+        self.register_buffer("count", torch.tensor(7))
+        self.out = nn.Linear(5, 2)
+
+    def forward(self, observations):
+        return self.out(torch.tanh(observations @ self.drawn.float()))
+
+
+def test_a_module_with_other_buffers_is_refused(tmp_path):
+    result = evolve(policy=Features(1), max_iter=2, run_dir="run")
+    result.agent.save(tmp_path / "agent.npz")
+    assert evolve(policy=Features(1), max_iter=2, run_dir="run").score.mean == result.score.mean
+    other = "^policy: expected the buffers of the agent's module, got others; draw"
+    with pytest.raises(UserError, match=other):
+        evolve(policy=Features(2), max_iter=3, run_dir="run")
+    for source in ("run", tmp_path / "agent.npz"):
+        again = mpi_es.load_agent(source, policy=Features(1))
+        np.testing.assert_array_equal(again.evaluate(4, "held-out").returns, result.score.returns[:4])
+        with pytest.raises(UserError, match=other):
+            mpi_es.load_agent(source, policy=Features(2))
+
+
 def test_a_run_of_a_script_is_continued_by_it_and_by_no_command():
     def mine():
         return make()

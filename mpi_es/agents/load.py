@@ -121,6 +121,7 @@ def of_run(content: dict[str, Any], candidate: str, source: str, place: Place = 
     stored = description.config_of(Config, content["config"])
     config, policy = place.agent(stored, source, len(parameters))
     check_size(parameters, policy.dim, source)
+    check_buffers(content.get("module", {}).get("buffers", ""), policy)
     normalisation, observed = chosen["normalisation"], chosen["observed"]
     return Agent(config, policy, parameters, normalisation, objects=place.objects, observed=observed)
 
@@ -131,6 +132,17 @@ def check_size(candidate: NDArray[Any], dim: int, name: str) -> None:
         raise expected(name, f"an agent of {dim} parameters, as many as its policy has", len(candidate))
 
 
+def check_buffers(known: str, policy: Policy) -> None:
+    """Refuse a module whose buffers, which no file holds, are not those of an agent's file.
+
+    Args:
+        known: the digest in the file; empty if it has none.
+    """
+    if known and known != getattr(policy, "buffers", ""):
+        rule = "the buffers of the agent's module"
+        raise UserError(f"--policy: expected {rule}, got others; draw random ones from a seed")
+
+
 def _of_file(path: Path, bare: Config | None, option: str, place: Place) -> Agent:
     """Return the agent of an npz file: one of ours, which describes it, or bare parameters."""
     arrays = _arrays(path, option)
@@ -138,6 +150,7 @@ def _of_file(path: Path, bare: Config | None, option: str, place: Place) -> Agen
     if "config" in arrays:
         stored, layout, normalisation, observed = _description(arrays, path, option)
         config, policy = _owner([place.agent(stored, path, len(numbers))], len(numbers), path, option)
+        check_buffers(str(arrays.get("buffers", "")), policy)
         ordered = to_torch(numbers, policy.shapes, layout)
         return Agent(config, policy, ordered, normalisation, objects=place.objects, observed=observed)
     if bare is None:

@@ -1,6 +1,7 @@
 """A torch module as a policy, whatever it computes: a user's, or one of ours that is not compiled."""
 
 import copy
+import hashlib
 import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -119,6 +120,15 @@ class ModulePolicy(Policy):
         if device != "cpu":
             self.description += f", on {self.device.type}"
         self.layout = Layout(self.shapes.values(), rank) if self.factored else None
+
+    @property
+    def buffers(self) -> str:
+        """A digest of the module's buffers, which no file holds; empty without any."""
+        digest = hashlib.blake2b(digest_size=16)
+        for _, name, buffer in self._buffers:
+            digest.update(f"{name} {buffer.dtype} {tuple(buffer.shape)}".encode())
+            digest.update(buffer.cpu().flatten().view(torch.uint8).numpy().tobytes())
+        return digest.hexdigest() if self._buffers else ""
 
     @contextmanager
     def one_thread(self) -> Iterator[None]:

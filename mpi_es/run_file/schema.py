@@ -71,10 +71,11 @@ def check(content: dict[str, Any]) -> None:
             "libraries": texts,
             "life": LIFE,
             "problem": {**dict.fromkeys(("x0", "lower", "upper", "scale"), array("f8", dim)), "exact": flag},
+            "module": {"buffers": text},
             "failure": {"x": array("f8", dim), "text": text},
             **of_constraints,
         },
-        optional=("problem", "failure"),
+        optional=("problem", "module", "failure"),
     )
     check_evaluations(content)
 
