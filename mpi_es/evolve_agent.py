@@ -199,7 +199,7 @@ def _with_weights_of_root(comm: Comm, policy: Any) -> Any:
             module.load_state_dict(drawn[0])
             for name, buffer in module.named_buffers():
                 buffer.copy_(drawn[1][name])
-        except RuntimeError as error:
+        except (RuntimeError, KeyError) as error:
             raise UserError(f"policy: expected the same module on each rank; {one_line(error)}") from error
         return module
 

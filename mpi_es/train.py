@@ -201,14 +201,11 @@ def make_run(plan: Plan, evaluator: Evaluator) -> Run:
 
 
 def beginning(policy: Any) -> dict[str, Any]:
-    """Return the group of run.h5 that recognises a function, or the buffers of a module, when the run
-    continues.
-    """
+    """Return the group of run.h5 by which a resumed run recognises its function, or its module's buffers."""
     if isinstance(policy, Problem):
         ends = {"x0": policy.x0, "lower": policy.lower, "upper": policy.upper, "scale": policy.scale}
         return {"problem": ends | {"exact": not takes(policy.function, "seed")}}
-    buffers = getattr(policy, "buffers", "")
-    return {"module": {"buffers": buffers}} if buffers else {}
+    return {"module": {"buffers": policy.buffers}} if policy.buffers else {}
 
 
 def first_observations(plan: Plan, size: int) -> ObservationStatistics:

@@ -183,7 +183,7 @@ class Agent:
             params=from_torch(self.parameters, self.policy.shapes, layout),
             normalisation=self.normalisation,
             observed=np.array(self.observed),
-            buffers=np.array(getattr(self.policy, "buffers", "")),
+            buffers=np.array(self.policy.buffers),
             layout=np.array(layout),
             config=np.array(json.dumps(flat(nowhere))),
         )

@@ -138,7 +138,7 @@ def check_buffers(known: str, policy: Policy) -> None:
     Args:
         known: the digest in the file; empty if it has none.
     """
-    if known and known != getattr(policy, "buffers", ""):
+    if known and known != policy.buffers:
         rule = "the buffers of the agent's module"
         raise UserError(f"--policy: expected {rule}, got others; draw random ones from a seed")
 

@@ -150,13 +150,13 @@ class _Batch:
         if self.weights is None:
             self.weights = unpacked(self.policy, [episode.parameters for episode in self.episodes])
         rows = np.flatnonzero(self.at.running)
-        actions = self._act(rows)[rows]
-        rewards, ended = self._step_envs(rows, actions.copy())  # an environment may change its action
+        actions = self._act(rows)
+        rewards, ended = self._step_envs(rows, actions[rows])  # a copy, which an environment may change
         for _ in range(self.action_repeat - 1):
             going = np.flatnonzero(~ended)
             if not len(going):
                 break
-            more, ended[going] = self._step_envs(rows[going], actions[going])
+            more, ended[going] = self._step_envs(rows[going], actions[rows[going]])
             rewards[going] += more
         self.at.totals[rows] += np.clip(rewards, *self.rules.clip) if self.rules.clip else rewards
         self.at.losing[rows] = np.where(rewards < 0, self.at.losing[rows] + 1, 0)

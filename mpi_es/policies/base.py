@@ -54,6 +54,11 @@ class Policy(Protocol):
         """The slices of layers and parameters by name, each before its own parts."""
         return parts_of(self.shapes)
 
+    @property
+    def buffers(self) -> str:
+        """A digest of the numbers that are no parameters, which no file holds; empty without any."""
+        return ""
+
     def whole(self, parameters: Candidate) -> Candidate:
         """Return the parameters (dim,) together with the fixed ones, if there are any."""
         return parameters

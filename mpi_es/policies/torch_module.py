@@ -123,7 +123,7 @@ class ModulePolicy(Policy):
 
     @property
     def buffers(self) -> str:
-        """A digest of the module's buffers, which no file holds; empty without any."""
+        """A digest of the module's buffers; empty without any."""
         digest = hashlib.blake2b(digest_size=16)
         for _, name, buffer in self._buffers:
             digest.update(f"{name} {buffer.dtype} {tuple(buffer.shape)}".encode())
