@@ -22,8 +22,8 @@ def sample(generator, count):
 class Regression(Member):
     """Weights that stochastic gradient descent fits to samples of a linear function."""
 
-    def __init__(self, *place):
-        super().__init__(*place)
+    def __init__(self, *arguments):
+        super().__init__(*arguments)
         self.weights = self.rng().normal(size=len(TRUTH))
 
     @classmethod

@@ -102,37 +102,28 @@ def evolve_policy(
     directory = named_directory(run_dir)
 
     def call(world: World) -> PolicyResult:
-        objects: list[ScriptObjects] = []
-
-        def own() -> dict[str, Any]:
-            """Note this rank's objects; return the names of env, policy and strategy that are given."""
+        def own() -> tuple[dict[str, Any], ScriptObjects]:
+            """Return the names of env, policy and strategy that are given, and this rank's objects."""
             if env is None and not preset:
                 raise UserError("env: expected an environment, or a preset that has one, got nothing")
-            evolved: dict[str, Any] = {} if strategy is None else {"strategy": strategy}
-            made = module = None
+            names: dict[str, Any] = {} if strategy is None else {"strategy": strategy}
+            make_env = module = None
             if env is not None:
-                evolved["env"], made = named_env(env)
+                names["env"], make_env = named_env(env)
             if policy is not None:
-                evolved["policy"], module = named_policy(policy)
-            objects[:] = [ScriptObjects(env=made, policy=module)]
-            return evolved
+                names["policy"], module = named_policy(policy)
+            return names, ScriptObjects(env=make_env, policy=module)
 
         def prepare() -> Plan:
+            names, objects = own()
             config = config_of(
-                evolve_policy,
-                own(),
-                {},
-                options,
-                _HIDDEN,
-                other_names=_OTHER_NAMES,
-                preset=preset,
+                evolve_policy, names, {}, options, _HIDDEN, other_names=_OTHER_NAMES, preset=preset
             )
-            return with_agents(plan_of(config, directory), objects[0])
+            return with_agents(plan_of(config, directory), objects)
 
         with in_words_of_scripts():
             plan, config = plan_on_ranks(world, prepare, directory)
-            all_or_raise(world.comm, own)
-            (mine,) = objects
+            _, mine = all_or_raise(world.comm, own)
             mine = replace(mine, policy=_with_weights_of_root(world.comm, mine.policy))
             base = bcast_object(world.comm, plan.base if plan else None)
             with _restored_torch_generator():

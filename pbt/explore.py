@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from mpi_es.errors import expected, unknown
 
 _FACTORS = (0.8, 1.2)  # the paper's (arXiv:1711.09846)
+_TAKEN = {"score", "episode_length", "copied"}  # what else telemetry has for each member
 
 
 @dataclass(frozen=True)
@@ -117,6 +118,8 @@ def tuned(declared: Sequence[Hyperparameter], wanted: Sequence[str], member: str
     """
     if len(known := {one.name: one for one in declared}) < len(declared):
         raise expected(f"hyperparameters of {member}", "each name once", [one.name for one in declared])
+    if taken := known.keys() & _TAKEN:
+        raise expected(f"hyperparameters of {member}", "other names", sorted(taken))
     if list(wanted) == ["none"]:
         return []
     chosen = {}

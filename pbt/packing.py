@@ -21,13 +21,12 @@ def pack(state: State) -> Buffer:
     for name, value in state.items():
         if isinstance(value, dict | np.generic):  # a file would not restore its type
             raise expected(f"state/{name}", "an array of numbers, a number or a text", type(value).__name__)
+        if isinstance(value, np.ndarray) and not value.flags.c_contiguous:  # sums depend on the order
+            raise expected(f"state/{name}", "an array in C order, as of np.ascontiguousarray", "another")
     return np.frombuffer(bytearray(pickle.dumps(state, 5)), np.uint8)  # writable, as Ibcast requires
 
 
 def unpack(buffer: Buffer) -> State:
     """Return the state in a buffer; its arrays are copies that may be written to."""
     state: State = pickle.loads(buffer.data)
-    return {
-        name: value.copy(order="K") if isinstance(value, np.ndarray) else value
-        for name, value in state.items()
-    }
+    return {name: value.copy() if isinstance(value, np.ndarray) else value for name, value in state.items()}

@@ -3,7 +3,7 @@
     train and score the members -> share the scores -> select -> exchange -> explore -> save
 
 Every rank knows all scores and hyperparameters. It computes selection and exploration itself, with generators
-that depend only on seed, generation and member. Only states are sent.
+that depend only on seed, generation and member. Only states are sent, and PB2's values, which rank 0 finds.
 """
 
 import time

@@ -49,7 +49,8 @@ def select(name: str, scores: Scores, rng: np.random.Generator, rules: Selection
     source = np.where(strength[chosen] > strength, chosen, keep)
     period = _period(len(scores), rules.periods if name == "mf-pbt" else (1,))
     leader = np.array([best(np.where(period == one, strength, -np.inf)) for one in period])
-    guide = np.where(period[source] < period, np.where(period[leader] == period, leader, keep), source)
+    leads = np.isfinite(strength[leader]) & (period[leader] == period)
+    guide = np.where(period[source] < period, np.where(leads, leader, keep), source)
     return Choice(source, guide, (source != keep) & (period[source] == period))
 
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# train.sh as a job named carracing, its default, the attention agent on CarRacing: sbatch [options of sbatch] slurm/carracing.sh [options of mpi_es.train]
+# Train the attention agent on CarRacing, the default of train.sh, as a job named carracing: sbatch [options of sbatch] slurm/carracing.sh [options of mpi_es.train]
 #SBATCH --job-name=carracing
 #SBATCH --ntasks=32
 #SBATCH --cpus-per-task=1

@@ -18,8 +18,8 @@ RATE = 0.01  # where it is not tuned
 class Descent(Member):
     """Numbers that descend; the score is -log10 of their mean square, log10(T + 1) by the best schedule."""
 
-    def __init__(self, *place: Any) -> None:
-        super().__init__(*place)
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__(*arguments)
         self.x = np.ones(DIM)
 
     @classmethod

@@ -80,7 +80,7 @@ TASKS = {
         ("rate",),
         known=math.log10(GENERATIONS * 50 + 1),
     ),
-    "CartPole": _ppo("CartPole-v1", "n_steps=32", "--num-envs", "8", "--steps", "5120"),
+    "CartPole": _ppo("CartPole-v1", "n_steps=32", "--num-envs", "8", "--steps", "1024"),
     "Acrobot": _ppo("Acrobot-v1", "n_steps=256", "--num-envs", "16", "--steps", "8192"),
     "LunarLander": _es("mpi_es/LunarLander-v3", "hidden=8", "--steps", "10"),
     "BipedalWalker": _es("mpi_es/BipedalWalker-v3", "hidden=", "--steps", "20"),

@@ -99,6 +99,8 @@ def parsed(words: Sequence[str], option: str) -> dict[str, Any]:
         name, equals, value = word.partition("=")
         if not (equals and name.isidentifier()):
             raise expected(option, "name=value", word)
+        if name in values:
+            raise expected(option, "each name once", word)
         value = _LITERALS.get(value.lower(), value)
         try:
             values[name] = ast.literal_eval(value)

@@ -169,12 +169,18 @@ def _call(
     if not callable(function):
         raise expected("--env", "package.module:make, a function", name)
     signature, every = inspect.signature(function), options | drawn
+
+    def call(arguments: dict[str, Any]) -> Any:
+        if not _accepts(signature, arguments):
+            words = ", ".join(f"{key}={value!r}" for key, value in every.items())
+            rule = f"a function that can be called as make({words})"
+            raise expected("--env", rule, f"{name}{signature}")
+        with _making(name, options):
+            return function(**arguments)
+
     is_env = isinstance(function, type) and issubclass(function, gym.Env)
     given = every if is_env or "render_mode" in signature.parameters else options
-    if not _accepts(signature, given):
-        raise _cannot_be_called(name, signature, every)
-    with _making(name, options):
-        env = function(**given)
+    env = call(given)
     may_be_world = hasattr(env, "fresh") or hasattr(env, "observe")  # perhaps an incomplete one
     if kind is gym.Env and not isinstance(env, gym.Env) and may_be_world:
         from mpi_es.worlds.env import WorldEnv  # numba, which takes its time
@@ -184,10 +190,7 @@ def _call(
         raise expected("--env", f"a gymnasium.{kind.__name__} from {name}", type(env).__name__)
     if given != every:  # it is no world, and may take a render_mode among **options
         close(env)
-        if not _accepts(signature, every):
-            raise _cannot_be_called(name, signature, every)
-        with _making(name, options):
-            env = function(**every)
+        env = call(every)
     return env
 
 
@@ -197,11 +200,6 @@ def _accepts(signature: inspect.Signature, options: dict[str, Any]) -> bool:
     except TypeError:
         return False
     return True
-
-
-def _cannot_be_called(name: str, signature: inspect.Signature, options: dict[str, Any]) -> UserError:
-    call = f"make({', '.join(f'{key}={value!r}' for key, value in options.items())})"
-    return expected("--env", f"a function that can be called as {call}", f"{name}{signature}")
 
 
 @contextmanager

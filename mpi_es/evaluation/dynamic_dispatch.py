@@ -211,10 +211,9 @@ class DynamicRoot(Source):
     def _free_buffer(self) -> NDArray[np.uint8]:
         """Return a buffer that no pending answer uses."""
         if not self.free:
-            pending = []
-            for pair in self.sent:
-                (self.free.append(pair[1]) if pair[0].Test() else pending.append(pair))
-            self.sent = pending
+            arrived = [request.Test() for request, _ in self.sent]
+            self.free = [buffer for over, (_, buffer) in zip(arrived, self.sent, strict=True) if over]
+            self.sent = [pair for over, pair in zip(arrived, self.sent, strict=True) if not over]
         return self.free.pop() if self.free else self.answers.buffer()
 
 

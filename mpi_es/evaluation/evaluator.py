@@ -3,6 +3,7 @@
 import socket
 import time
 import traceback
+from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
@@ -221,11 +222,6 @@ class Evaluator:
         """Return the communicator of the ranks that are handed episodes; None on other ranks. Collective."""
         return self.rollout.groups.divide(self.loop.comm, self.first_evaluating_rank)
 
-    def _help(self) -> float:
-        """Help this rank's leader, if it has one; return the seconds waited."""
-        note = self.heartbeat.write if self.heartbeat else None
-        return self.rollout.groups.help(self.rollout.attempt, note)
-
     def _shared(self, header: Header, centre: Candidate | Vector | None) -> Candidate | Vector:
         """Return rank 0's centre (dim,). Collective."""
         shared = np.empty(self.dim, header.precision)
@@ -241,19 +237,20 @@ class Evaluator:
 
     def _lookup(self, header: Header, population: Population | WithCentre | None) -> Lookup | None:
         """Return the lookup of candidates on this rank; None if rank 0 sends them. Collective."""
-        if header.keys is not None:
-            seeded = None if population is None else _seeded(population)
-            centre = self._shared(header, None if seeded is None else seeded.centre)
-            find: Lookup = partial(self.noise.noise.candidate, Seeded(centre, header.sigma, header.keys))
-            if not header.other_centre:
-                return find
-            other = self._shared(header, population.centre if isinstance(population, WithCentre) else None)
-            last = self.noise.noise.candidate(Seeded(other, 0.0, header.keys[:0]), 0)
-            return lambda index: last if index == len(header.seeds) - 1 else find(index)
-        if population is None:
-            return None
-        found, noise, precision = population, self.noise, header.precision
-        return lambda index: found.candidate(index, noise).astype(precision, copy=False)
+        if header.keys is None:
+            found, noise = population, self.noise
+            if found is None:
+                return None
+            return lambda index: found.candidate(index, noise).astype(header.precision, copy=False)
+        own = self.noise.noise
+        seeded = None if population is None else _seeded(population)
+        centre = self._shared(header, None if seeded is None else seeded.centre)
+        find: Lookup = partial(own.candidate, Seeded(centre, header.sigma, header.keys))
+        if not header.other_centre:
+            return find
+        other = self._shared(header, population.centre if isinstance(population, WithCentre) else None)
+        last = own.candidate(Seeded(other, 0.0, header.keys[:0]), 0)  # of no pairs: number 0 is the centre
+        return lambda index: last if index == len(header.seeds) - 1 else find(index)
 
     def _play_from(
         self, source: Source, header: Header, leaders: Comm | None
@@ -263,34 +260,33 @@ class Evaluator:
         Args:
             leaders: the communicator of the source.
         """
-        outcome, failure = FINE, None
-        playing = source if self.heartbeat is None else WithHeartbeat(source, self.heartbeat)
-        stopping = StopsAtRankLoss(playing, leaders)
-        rules = header.rules
-        rollout = self.held_out_rollout if rules.held_out else self.rollout
+        outcome, failure, lost = FINE, None, None
+        beat: Callable[[str], object] = self.heartbeat.write if self.heartbeat else lambda text: None
+        rollout = self.held_out_rollout if header.rules.held_out else self.rollout
+        wrapped: Source = source if self.heartbeat is None else WithHeartbeat(source, self.heartbeat)
+        if self.loop.survives:
+            wrapped = StopsAtRankLoss(wrapped, leaders)
         try:
-            source.waited += self._help()
+            source.waited += rollout.groups.help(rollout.attempt, beat)
             with rollout.groups.led():
                 if self.stop_flag:  # a rank without episodes would not check it otherwise
                     raise Stopped
                 if self.loop.comm.rank >= header.first_evaluating_rank:
-                    chosen = stopping if self.loop.survives else playing
-                    self.played.append(rollout.run(chosen, rules, header.episodes_side_by_side))
+                    self.played.append(rollout.run(wrapped, header.rules, header.episodes_side_by_side))
         except Stopped:
             outcome = STOPPED
-        except RankLost as lost:  # in this rank's group
-            stopping.lost = lost
+        except RankLost as error:  # in this rank's group
+            lost = error
         except BaseException as error:  # the others would wait for ever
             outcome = FAILED
             text = str(error) if isinstance(error, RolloutError) else traceback.format_exc()
             failure = RolloutError(f"rank {self.loop.comm.rank} on {socket.gethostname()}: {text}")
             failure.x = getattr(error, "x", None)
-        if self.heartbeat:
-            self.heartbeat.write("")
+        beat("")
         source.halt()
         try:
-            if stopping.lost:
-                raise stopping.lost
+            if lost := lost or wrapped.lost:
+                raise lost
             source.close(complete=outcome == FINE)
         except BaseException:
             self.abandoned.append(source)

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from mpi_es.arrays import Candidate, Vector
 from mpi_es.parallel.collectives import Comm
 from mpi_es.parallel.rank_groups import Failure, RankGroups, Work
+from mpi_es.parallel.rank_loss import RankLost
 from mpi_es.parallel.stop_signal import StopFlag, Stopped
 from mpi_es.policies.base import Policy, Weights
 from mpi_es.strategies.low_rank import Factored
@@ -74,6 +75,7 @@ class Source:
 
     stop: StopFlag | None = None
     waited = 0.0  # seconds spent waiting for other ranks
+    lost: RankLost | None = None  # why it gives no more episodes, if a rank was lost
 
     def take(self, block: bool) -> Episode | None:
         """Return the next episode. None: no more with `block`, none at the moment without."""

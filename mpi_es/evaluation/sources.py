@@ -135,7 +135,6 @@ class StopsAtRankLoss(Source):
 
     def __init__(self, source: Source, comm: Comm) -> None:
         self.source, self.comm = source, comm
-        self.lost: RankLost | None = None
 
     def take(self, block: bool) -> Episode | None:
         """Return the next episode."""

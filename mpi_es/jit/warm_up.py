@@ -22,7 +22,8 @@ def prepare(comm: Comm, compile_all: Callable[[], None]) -> None:
     Rank 0 prints what the ranks wait for.
     """
     cache = cache_directory(os.environ, PACKAGE)
-    with _announced(cache) if comm.rank == 0 else contextlib.nullcontext():
+    said = saying_after(_QUIET_TIME, _print, _line("loading or compiling environment and policy", cache))
+    with said if comm.rank == 0 else contextlib.nullcontext():
         if comm.size == 1:
             _compile(compile_all)
             return
@@ -40,15 +41,10 @@ def _compile(compile_all: Callable[[], None]) -> None:
         compile_all()
 
 
-def _announced(cache: Path | None) -> contextlib.AbstractContextManager[None]:
-    """Return a context that prints a line if this takes long, here or on another rank."""
-    return saying_after(_QUIET_TIME, _print, _line("loading or compiling environment and policy", cache))
-
-
 @contextlib.contextmanager
-def announced(what: str) -> Iterator[None]:
+def announced() -> Iterator[None]:
     """Print a line, once in a process, if machine code must be compiled; within `prepare` print nothing."""
-    with heard_by(lambda: _print(_line(f"compiling {what}", cache_directory(os.environ, PACKAGE)))):
+    with heard_by(lambda: _print(_line("compiling the environment", cache_directory(os.environ, PACKAGE)))):
         yield
 
 

@@ -102,10 +102,6 @@ class SerialComm:
         receive[0][...] = rows
         return _Done()
 
-    def Ibarrier(self) -> _Done:  # noqa: N802
-        """Do nothing: the only rank is there."""
-        return _Done()
-
     def Abort(self, code: int) -> None:  # noqa: N802
         """Do nothing: there are no other ranks, and the caller ends this process."""
 

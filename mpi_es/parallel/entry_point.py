@@ -45,20 +45,12 @@ def launch(main: Callable[[Comm, list[str]], int]) -> NoReturn:
                 comm = loss.comm
                 if comm.rank == 0:
                     warn(f"ranks lost; {comm.size} continue from the last checkpoint")
-    except UserError as error:
-        code = _print_error(error)
     except BaseException as error:  # the others would wait for ever
         code = 1
-        if not _unread(comm, error):
+        # As with `| head`: the reader of the only rank's output is gone.
+        if not (isinstance(error, BrokenPipeError) and comm.size == 1 and drop_unread()):
             abort(comm)
-    _leave(comm, code)
-
-
-def _unread(comm: Comm | None, error: BaseException) -> bool:
-    """Return whether the reader of the only rank's output is gone, as with `| head`; if so, drop output."""
-    if not isinstance(error, BrokenPipeError) or (comm is not None and comm.size > 1):
-        return False
-    return drop_unread()
+    _leave(code)
 
 
 def _once(main: Callable[[Comm, list[str]], int], comm: Comm, arguments: list[str]) -> int:
@@ -74,9 +66,9 @@ def _once(main: Callable[[Comm, list[str]], int], comm: Comm, arguments: list[st
         raise
 
 
-def _leave(comm: Comm | None, code: int) -> NoReturn:
+def _leave(code: int) -> NoReturn:
     """End this process."""
-    if comm is not None and (survivable() or launcher_watch.LOST.is_set()):
+    if survivable() or launcher_watch.LOST.is_set():
         sys.stdout.flush()
         sys.stderr.flush()
         os._exit(code)  # MPI_Finalize may wait for dead ranks, and needs the launcher

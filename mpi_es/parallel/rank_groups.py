@@ -4,7 +4,7 @@ import os
 import socket
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -49,13 +49,12 @@ class Group:
             bcast_object(self.comm, work)
             return self._together(work, attempt)
 
-    def help(self, attempt: Attempt, note: Callable[[str], object] | None) -> float:
+    def help(self, attempt: Attempt, note: Callable[[str], object]) -> float:
         """Take part in the work until the leader dismisses this rank; return the seconds it waited for work.
 
         Args:
             note: called with the name of the work when it begins, and with "" when it is done.
         """
-        tell = note or str
         waited = 0.0
         with losses(self.comm):
             while True:
@@ -64,9 +63,9 @@ class Group:
                 waited += time.perf_counter() - begin
                 if work is None:
                     return waited
-                tell(work.name)
+                note(work.name)
                 self._together(work, attempt)
-                tell("")
+                note("")
 
     def dismiss(self) -> None:
         """End `help` on the other ranks."""
@@ -119,15 +118,11 @@ def _copied(comm: Comm) -> Comm:
     return copy
 
 
-@contextmanager
-def _saying(failure: Failure | None) -> Iterator[None]:
-    """Warn why this rank failed if the others do not arrive: they may wait for it for ever."""
+def _saying(failure: Failure | None) -> AbstractContextManager[None]:
+    """Return a context that warns why this rank failed if the others do not arrive, perhaps never."""
     if failure is None:
-        yield
-        return
-    text = f"{failure.text}; the other ranks of the group are still at work"
-    with saying_after(_PATIENCE, warn, text):
-        yield
+        return nullcontext()
+    return saying_after(_PATIENCE, warn, f"{failure.text}; the other ranks of the group are still at work")
 
 
 def _first(failures: list[Failure | None] | None) -> Failure | None:
@@ -203,7 +198,7 @@ class RankGroups:
         part = split(comm, lambda: comm.Split(number if member else MPI.UNDEFINED, comm.rank))
         return leaders if leads else None, Group(part) if member else None
 
-    def help(self, attempt: Attempt, note: Callable[[str], object] | None) -> float:
+    def help(self, attempt: Attempt, note: Callable[[str], object]) -> float:
         """Help this rank's leader, if it has one, as Group.help does."""
         if self.group is None or self.leaders is not None:
             return 0.0

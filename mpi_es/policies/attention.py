@@ -30,8 +30,6 @@ class AttentionAgent(nn.Module):
         outputs: their number.
     """
 
-    Options = AttentionOptions
-
     def __init__(self, options: AttentionOptions = _PAPERS, size: int = 96, outputs: int = 3) -> None:
         super().__init__()
         self.patch, self.stride, self.size = options.patch_size, options.stride, size

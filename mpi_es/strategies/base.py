@@ -127,6 +127,12 @@ def row_sum(weights: Vector, rows: Vector) -> Vector:
     return np.asarray((weights[:, np.newaxis] * rows).sum(axis=0))
 
 
+def norm(vector: NDArray[np.floating[Any]]) -> float:
+    """Return the Euclidean norm."""
+    # Not linalg.norm: BLAS adds in an order that depends on its threads.
+    return float(np.sqrt(np.square(vector, dtype=np.float64).sum()))
+
+
 def check_pairs(popsize: int, least: int = 2) -> None:
     """Refuse a population that is not made of mirrored pairs, or has fewer candidates than `least`."""
     if popsize < least or popsize % 2:

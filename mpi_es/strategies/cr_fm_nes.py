@@ -14,7 +14,7 @@ from mpi_es.arrays import Vector
 from mpi_es.errors import expected
 from mpi_es.seeds import Stream
 from mpi_es.strategies import base
-from mpi_es.strategies.base import Dense, Noise, Options, Population, Strategy, check_pairs, row_sum
+from mpi_es.strategies.base import Dense, Noise, Options, Population, Strategy, check_pairs, norm, row_sum
 from mpi_es.strategies.shaping import log_rank
 
 # Largest relative change of D and of v in a generation; larger ones are scaled down. The limit is that of
@@ -84,14 +84,14 @@ class CRFMNES(Strategy):
         z = _stretched(y, s.v, -1)
         ranked = log_rank(fitness)
         p_sigma = self._moved(s.p_sigma, self._c_sigma, row_sum(ranked - 1 / self.popsize, z))
-        eta_sigma, weights = self._speed(_norm(p_sigma), ranked, z)
+        eta_sigma, weights = self._speed(norm(p_sigma), ranked, z)
         move = row_sum(weights, moves)
         p_c = self._moved(s.p_c, self._c_c, move)
         of_d, of_v = _natural_gradients(np.vstack([y, p_c / s.d]), s.v)
         rates = np.append(self._eta_b * weights, self._c_1)
-        length = _norm(s.v)
+        length = norm(s.v)
         d_change, v_change = row_sum(rates, of_d), row_sum(rates, of_v) / length
-        largest = max(float(np.abs(d_change).max()), _norm(v_change) / length)
+        largest = max(float(np.abs(d_change).max()), norm(v_change) / length)
         shrink = LARGEST_CHANGE / max(largest, LARGEST_CHANGE)
         d, v = s.d * (1 + shrink * d_change), s.v + shrink * v_change
         growth = row_sum(weights, np.square(z) - 1).mean()
@@ -121,11 +121,6 @@ class CRFMNES(Strategy):
         distances = np.sqrt(np.square(z).sum(axis=1))
         weights = ranked * np.exp(self._alpha * (distances - distances.max()))
         return 1.0, weights / weights.sum() - 1 / self.popsize
-
-
-def _norm(vector: Vector) -> float:
-    """Return the Euclidean norm, added in numpy's order, not in that of BLAS."""
-    return math.sqrt(np.square(vector).sum())
 
 
 def _exp(power: float) -> float:

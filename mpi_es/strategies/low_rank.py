@@ -118,16 +118,17 @@ class LowRankNoise(SlicedNoise):
         """Return numbers start to stop of the perturbation of a key."""
         out = np.empty(stop - start, np.float32)
         parts = [part for part in self.layout.parts if part.start < stop and start < part.stop]
-        if not parts:
-            return out
         offset = parts[0].drawn
         numbers = self._drawn.read(key, offset, parts[-1].right.stop)
         for part in parts:
+            left, right = (
+                numbers[own.start - offset : own.stop - offset] for own in (part.moved, part.right)
+            )
             first, last = max(start, part.start), min(stop, part.stop)
-            moved = numbers[part.moved.start - offset : part.moved.stop - offset]
-            right = numbers[part.right.start - offset : part.right.stop - offset]
-            piece, within = out[first - start : last - start], (first - part.start, last - part.start)
-            piece[:] = _product(part, moved, right, *within) if part.columns else moved[slice(*within)]
+            a, b = first - part.start, last - part.start  # within the parameter
+            out[first - start : last - start] = (
+                _product(part, left, right, a, b) if part.columns else left[a:b]
+            )
         return out
 
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from mpi_es.arrays import Candidate
 from mpi_es.config.fields import Alias, AtMost, Decay, Fraction, Needs, NotNegative, Of, Positive
 from mpi_es.errors import expected
-from mpi_es.strategies.base import Growing
+from mpi_es.strategies.base import Growing, norm
 
 Memory = dict[str, Any]
 Gradient = NDArray[np.floating[Any]]
@@ -119,9 +119,9 @@ class ClipUp:
     def step(self, memory: Memory, gradient: Gradient, learning_rate: float) -> tuple[Candidate, Memory]:
         """Add the learning rate in the gradient's direction to the velocity, then clip its norm."""
         # If fitness is flat there is no direction, and a gradient of 0 stays 0.
-        direction = (gradient / (_norm(gradient) or 1.0)).astype(np.float32)
+        direction = (gradient / (norm(gradient) or 1.0)).astype(np.float32)
         velocity = self.momentum * memory["velocity"] + float(learning_rate) * direction
-        speed, fastest = _norm(velocity), self.max_speed or 2 * float(learning_rate)
+        speed, fastest = norm(velocity), self.max_speed or 2 * float(learning_rate)
         if speed > fastest:
             velocity = velocity * (fastest / speed)
         return velocity, {"velocity": velocity}
@@ -146,8 +146,3 @@ def decayed(value: float, factor: float, floor: float) -> float:
 
 def _zeros(dim: int) -> Candidate:
     return np.zeros(dim, dtype=np.float32)
-
-
-def _norm(vector: Gradient) -> float:
-    # Not linalg.norm: BLAS adds in an order that depends on its threads.
-    return float(np.sqrt(np.sum(np.square(vector, dtype=np.float64))))

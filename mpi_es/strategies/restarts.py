@@ -187,8 +187,8 @@ class Restarts:
     def _begin(self, start: Start) -> None:
         """Begin a start from its own draw."""
         s = self._state
-        x0 = s.x0 if self._draw is None else np.asarray(self._draw(start.seed), np.float64)
-        if self._draw is None or (x0.any() and np.array_equal(x0, s.x0)):  # a script's module draws no others
+        x0 = None if self._draw is None else np.asarray(self._draw(start.seed), np.float64)
+        if x0 is None or (x0.any() and np.array_equal(x0, s.x0)):  # a script's module draws no others
             x0 = s.x0 + self._sigma * rng(start.seed, Stream.INITIAL).standard_normal(len(s.x0))
         self._inner = self._build(x0, start.sigma, start.popsize, start.seed, s.generation)
         self._state = replace(

@@ -83,8 +83,9 @@ class WorldEnv(gym.Env[NDArray[Any], Any]):
         if seed is None:
             given = CONTINUE if self._begun else int(self.np_random.integers(2**62))
         self._begun = True
-        with announced("the environment"), explained(self.world):
-            observation, _, _ = self._play(given, self._idle)
+        with announced(), explained(self.world):
+            ignored = 0 if self.discrete else np.zeros(self.action_space.shape, np.float32)
+            observation, _, _ = self._play(given, ignored)
         prepare(self.world, self._states, {})
         if self.render_mode == "human":
             self.render()
@@ -107,16 +108,8 @@ class WorldEnv(gym.Env[NDArray[Any], Any]):
         observation, reward, over = self._play(_STEP, given)
         if self.render_mode == "human":
             self.render()
-        return observation, reward, bool(over), False, self._info() if over else {}
-
-    def _info(self) -> dict[str, Any]:
-        """Return the facts of an episode that is over."""
-        return dict(zip(facts_of(self.world), self._facts.tolist(), strict=True))
-
-    @property
-    def _idle(self) -> Any:
-        """An action that is ignored."""
-        return 0 if self.discrete else np.zeros(self.action_space.shape, np.float32)
+        facts = dict(zip(facts_of(self.world), self._facts.tolist(), strict=True)) if over else {}
+        return observation, reward, bool(over), False, facts
 
     def _play(self, seed: int, action: Any) -> tuple[NDArray[Any], float, bool]:
         space: Any = self.observation_space

@@ -109,7 +109,7 @@ class WorldVectorEnv(VectorEnv[NDArray[Any], Any, NDArray[Any]]):
         super().reset(seed=int(seed) if isinstance(seed, int | np.integer) else None)
         self.envs.seeds[mask] = given[mask]
         self.envs.order[:] = np.where(mask, several.BEGIN, several.WAIT)
-        with announced("the environment"), explained(self.world):
+        with announced(), explained(self.world):
             observations = self._advance()
         prepare(self.world, self.envs.states, {})
         self.begun |= mask

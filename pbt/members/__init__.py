@@ -48,7 +48,7 @@ def space(config: Config) -> list[Hyperparameter]:
     if not (isinstance(declared, list | tuple) and all(isinstance(one, Hyperparameter) for one in declared)):
         raise expected("--member", "a class whose declared returns Hyperparameters", config.member)
     chosen = tuned(declared, config.tune, config.trained)
-    names = {member.options.get(one.name, one.name) for one in chosen}
+    names = {name for one in chosen for name in member.options.get(one.name, [one.name])}
     for word in config.member_options:
         if word.partition("=")[0] in names:
             raise expected("--member-options", "no tuned hyperparameter (see --tune)", word)

@@ -62,7 +62,7 @@ class Member(ABC):
 
     collective: ClassVar[bool] = False  # whether several ranks train one member together
     unused: ClassVar[Sequence[str]] = ()  # fields of the config that have no effect on such members
-    options: ClassVar[Mapping[str, str]] = {}  # names of hyperparameters in --member-options, if they differ
+    options: ClassVar[Mapping[str, Sequence[str]]] = {}  # what sets a hyperparameter, if not its name
     hyperparameters: Values  # for training; may be a property whose setter applies them
 
     def __init__(self, config: Config, index: int, comm: Comm, stop: StopFlag) -> None:

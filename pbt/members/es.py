@@ -23,7 +23,7 @@ from mpi_es.strategies import make as make_strategy
 from mpi_es.strategies.base import alone
 from pbt.config import Config
 from pbt.explore import Hyperparameter
-from pbt.members.base import Member, Player, Score, Values
+from pbt.members.base import Diverged, Member, Player, Score, Values
 from pbt.packing import State
 
 # Options of mpi_es.train that a member takes; the population sets the others, or does not use them.
@@ -60,11 +60,11 @@ class ES(Member):
     """Rank 0 of the group runs the strategy; all ranks of the group evaluate."""
 
     collective: ClassVar[bool] = True
-    options: ClassVar[Mapping[str, str]] = {"sigma": "init_sigma", "pairs": "population_size"}
+    options: ClassVar[Mapping[str, Sequence[str]]] = {"sigma": ["init_sigma"], "pairs": ["population_size"]}
     unused: ClassVar[Sequence[str]] = ("algorithm", "reward_norm", "num_envs")
 
-    def __init__(self, config: Config, index: int, *place: Any) -> None:
-        super().__init__(config, index, *place)
+    def __init__(self, config: Config, index: int, *arguments: Any) -> None:
+        super().__init__(config, index, *arguments)
         seed = int(self.rng().integers(2**62))
         self.run = dataclasses.replace(_run_config(config), seed=seed)
         self.evaluator = make_evaluator(self.comm, self.run, self.stop)
@@ -94,6 +94,8 @@ class ES(Member):
         def generations() -> None:
             for _ in range(steps):
                 self._one_generation()
+                if not np.isfinite(self.strategy.centre.astype(np.float32)).all():
+                    raise Diverged
 
         self._run_on_root(generations)
 
@@ -207,6 +209,8 @@ def _run_config(config: Config) -> RunConfig:
             raise expected("--member-options", "name=value", member_option)
         if name not in _OPTIONS:
             raise unknown("--member-options, of es", name, _OPTIONS)
+        if option(name) in words:
+            raise expected("--member-options", "each name once", member_option)
         words += [option(name), *value.split()]
     start = RunConfig(
         env=config.env,

@@ -5,7 +5,7 @@ The score is Q = 1.2 - sum(theta^2). An agent can only ascend 1.2 - sum(h * thet
 """
 
 from collections.abc import Sequence
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,8 +37,8 @@ class Toy(Member):
         "num_envs",
     )
 
-    def __init__(self, config: Config, index: int, *place: object) -> None:
-        super().__init__(config, index, *place)  # type: ignore[arg-type]
+    def __init__(self, config: Config, index: int, *arguments: Any) -> None:
+        super().__init__(config, index, *arguments)
         self.theta = np.full(2, _START)
         self.squares = np.zeros(2)  # RMSprop's running mean of the squared gradient
         self.weights = np.array(_WEIGHTS[index % 2])

@@ -27,8 +27,8 @@ _LOOKS = ((COLOURS[1], 3.0), ("black", 1.0))  # so that both members are visible
 class Traced(Toy):
     """A toy that records theta after each step."""
 
-    def __init__(self, config: Config, index: int, *place: object) -> None:
-        super().__init__(config, index, *place)
+    def __init__(self, config: Config, index: int, *arguments: Any) -> None:
+        super().__init__(config, index, *arguments)
         self.path = [self.theta]
 
     def train(self, steps: int) -> None:

@@ -43,16 +43,16 @@ def test_a_line_is_printed_once_if_machine_code_is_compiled_and_not_within_prepa
     monkeypatch.setattr(warm_up, "_QUIET_TIME", LIMIT)
 
     def compile_all():
-        with warm_up.announced("a function"):
+        with warm_up.announced():
             announce_compilation()
 
-    with warm_up.announced("a function"):
+    with warm_up.announced():
         assert capsys.readouterr().err == ""
     warm_up.prepare(SerialComm(), compile_all)
     assert capsys.readouterr().err == ""
     compile_all()
     compile_all()
-    assert capsys.readouterr().err == f"compiling a function, up to a minute (kept in {tmp_path}) …\n"
+    assert capsys.readouterr().err == f"compiling the environment, up to a minute (kept in {tmp_path}) …\n"
 
 
 SCRIPT = """

@@ -21,7 +21,7 @@ def main(comm, arguments):
     groups, outcome = RankGroups(size), "idle"
     leaders = groups.divide(comm, first)
     if groups.group and leaders is None:
-        groups.help(attempt, None)
+        groups.help(attempt, str)
         outcome = "helps"
     with groups.led():
         if groups.group and leaders is not None:

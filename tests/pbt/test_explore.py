@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -117,6 +119,11 @@ def test_a_wrong_tune_option_raises(word, complaint):
 def test_names_are_declared_once():
     with pytest.raises(UserError, match="hyperparameters of PPO: expected each name once"):
         tuned([GAMMA, GAMMA], [], "PPO")
+
+
+def test_names_are_not_those_of_other_numbers_of_members():
+    with pytest.raises(UserError, match=r"hyperparameters of PPO: expected other names, got \['score'\]"):
+        tuned([GAMMA, replace(GAMMA, name="score")], [], "PPO")
 
 
 def test_a_name_is_tuned_once():

@@ -13,7 +13,6 @@ STATE = {
     "rate": 0.1,
     "name": "adam",
     "nan": np.array([np.nan]),
-    "turned": np.arange(6).reshape(2, 3).T,
 }
 
 
@@ -50,6 +49,12 @@ def test_an_unpacked_state_does_not_share_memory_with_the_buffer():
 @pytest.mark.parametrize("value", [object(), np.float32(1), np.int64(1), [1, 2], {"deep": 1}, None])
 def test_values_other_than_arrays_numbers_and_texts_are_refused(value):
     with pytest.raises(UserError, match=r"state/odd: expected (an array|arrays) of numbers, .*, got"):
+        pack({"odd": value})
+
+
+@pytest.mark.parametrize("value", [np.ones((2, 3)).T, np.ones(6)[::2]])
+def test_an_array_in_another_order_than_c_is_refused_since_a_file_would_not_restore_it(value):
+    with pytest.raises(UserError, match="state/odd: expected an array in C order"):
         pack({"odd": value})
 
 

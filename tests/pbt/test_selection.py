@@ -144,3 +144,6 @@ def test_a_sub_population_that_has_diverged_gets_migrants_with_its_own_hyperpara
     one = choice("mf-pbt", [4, 3, 2, 1, NAN, NAN, NAN, NAN], generation=5, periods=(1, 5))
     assert one.source.tolist()[4:] == [4, 5, 0, 7]
     assert one.guide.tolist()[4:] == [4, 5, 6, 7]
+    one = choice("mf-pbt", [NAN, NAN, NAN, NAN, 4, 3, 2, 1], generation=5, periods=(5, 1))
+    assert one.source.tolist()[:4] == [0, 1, 4, 3]
+    assert one.guide.tolist()[:4] == [0, 1, 2, 3]

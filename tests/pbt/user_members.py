@@ -12,8 +12,8 @@ from pbt import Diverged, Hyperparameter, Member, Score
 class Walker(Member):
     """A random walk: all its random numbers come from `rng`."""
 
-    def __init__(self, *place):
-        super().__init__(*place)
+    def __init__(self, *arguments):
+        super().__init__(*arguments)
         self.place, self.rate = self.rng().standard_normal(3), 0.0
 
     @classmethod
@@ -108,8 +108,8 @@ class Short(Walker):
 
 
 class Unmade(Walker):
-    def __init__(self, *place):
-        super().__init__(*place)
+    def __init__(self, *arguments):
+        super().__init__(*arguments)
         raise OSError("no simulator")
 
 

@@ -5,9 +5,9 @@ Each generation begins with new environments and newly seeded generators, so tha
 
 import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
-from typing import Any
+from typing import Any, ClassVar
 
 import gymnasium as gym
 import numpy as np
@@ -36,8 +36,12 @@ _TOGETHER = 16  # episodes of a score that are played together, with one policy 
 class SB3(Member):
     """An algorithm of Stable-Baselines3 with its environments."""
 
-    def __init__(self, config: Config, index: int, *place: Any) -> None:
-        super().__init__(config, index, *place)
+    options: ClassVar[Mapping[str, Sequence[str]]] = {
+        "exploration": ["exploration_fraction", "exploration_initial_eps", "exploration_final_eps"]
+    }
+
+    def __init__(self, config: Config, index: int, *arguments: Any) -> None:
+        super().__init__(config, index, *arguments)
         import torch
         from stable_baselines3.common.logger import Logger
 
@@ -64,15 +68,15 @@ class SB3(Member):
     def declared(cls, config: Config) -> Sequence[Hyperparameter]:
         """Return the algorithm's hyperparameters; refuse unsupported options and environments."""
         settings.check_options(config.algorithm, _options(config))
-        trained, _ = envs.spaces(config.env, config.env_options)
-        if not isinstance(trained, gym.spaces.Box | gym.spaces.Discrete):
+        trained = envs.spaces(config.env, config.env_options)
+        if not isinstance(trained[0], gym.spaces.Box | gym.spaces.Discrete):
             raise expected("--env", "one with observations in a Box or Discrete", config.env)
-        if config.obs_norm and not isinstance(trained, gym.spaces.Box):
+        if config.obs_norm and not isinstance(trained[0], gym.spaces.Box):
             raise expected("--env", "one with observations in a Box, for --obs-norm", config.env)
         with envs.held_out():
-            held_out, _ = envs.spaces(config.env, _held_out_options(config))
+            held_out = envs.spaces(config.env, _held_out_options(config))
         if held_out != trained:
-            raise expected("--held-out-env-options", f"observations in {trained}", held_out)
+            raise expected("--held-out-env-options", f"the spaces {trained}", held_out)
         return settings.declared(config.algorithm)
 
     @property
@@ -183,11 +187,11 @@ class SB3(Member):
 
     @contextmanager
     def _divergence(self) -> Iterator[None]:
-        """Raise Diverged if torch cannot make a distribution of the network's outputs."""
+        """Raise Diverged for an error that comes from weights or outputs that are not finite."""
         try:
             yield
-        except ValueError as error:
-            if self._finite() and not _NO_DISTRIBUTION.match(str(error)):
+        except Exception as error:
+            if self.stop or (self._finite() and not _NO_DISTRIBUTION.match(str(error))):
                 raise
             raise Diverged from error
 

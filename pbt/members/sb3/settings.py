@@ -46,6 +46,8 @@ def find(name: str) -> Any:
         found |= _algorithms(load_module("--algorithm", "sb3_contrib"))
     if name not in found:
         raise unknown("--algorithm", name, found)
+    if "action_masks" in inspect.signature(found[name].predict).parameters:
+        raise expected("--algorithm", "one without action masks, which scores would ignore", name)
     return found[name]
 
 

@@ -14,6 +14,7 @@ from mpi_es.run_file import checkpoint
 from pbt import train
 from pbt.config import Config
 from pbt.members import space
+from pbt.members.base import Diverged
 from pbt.members.es import _OPTIONS, ES
 from pbt.packing import pack, unpack
 from tests.launching import ROOT, assert_same
@@ -91,11 +92,17 @@ def test_members_begin_with_weights_of_their_own():
         ("policy=mpl", "--policy: expected one of"),
         ("init_sigma=0.1", "--member-options: expected no tuned hyperparameter"),
         ("population_size=8", "--member-options: expected no tuned hyperparameter"),
+        ("hidden=4 8|hidden=8", "--member-options: expected each name once, got 'hidden=8'"),
     ],
 )
 def test_mistakes_raise(given, complaint):
     with pytest.raises(UserError, match=complaint):
-        space(Config(member="es", member_options=(given,)))
+        space(Config(member="es", member_options=tuple(given.split("|"))))
+
+
+def test_a_centre_that_is_not_finite_diverged():
+    with pytest.raises(Diverged):
+        member(learning_rate=1e300).train(1)
 
 
 def test_options_set_what_is_not_tuned():

@@ -214,6 +214,12 @@ def test_a_member_with_weights_that_are_not_finite_diverged():
         after_training(steps=640, learning_rate=1e30)
 
 
+def test_a_member_whose_actions_that_are_not_finite_end_in_an_error_of_the_environment_diverged():
+    config = Config(algorithm="TD3", env="BipedalWalker-v3", member_options=OFF)
+    with pytest.raises(Diverged):
+        made(config, learning_rate=1e30, action_noise=0.1).train(300)
+
+
 def test_a_member_without_a_valid_action_distribution_diverged():
     one = made(Config(algorithm="A2C", env="Pendulum-v1", member_options=(NET,)), learning_rate=1e-3)
     with torch.no_grad():
@@ -281,6 +287,16 @@ def test_mistakes_raise():
     )
     assert "--member-options, of PPO: expected one of" in refused(member_options=("nsteps=3",))
     assert "--env: expected a gymnasium id" in refused(env="CartPol-v1")
+    assert "--algorithm: expected one without action masks" in refused(algorithm="MaskablePPO")
+    assert "--held-out-env-options: expected the spaces (Box" in refused(
+        env="LunarLander-v3", held_out_env_options=("continuous=True",)
+    )
+    assert "--member-options: expected no tuned hyperparameter" in refused(
+        algorithm="DQN", member_options=("exploration_fraction=0.9",)
+    )
+    assert "--member-options: expected each name once" in refused(
+        member_options=("n_steps=8", "n_steps=9"), tune=("gamma",)
+    )
     assert "for --obs-norm, got 'FrozenLake" in refused(env="FrozenLake-v1", obs_norm=True)
     assert "--member-options: expected no tuned hyperparameter" in refused(member_options=("gamma=0.9",))
     assert "of SAC: expected one of" in refused(
