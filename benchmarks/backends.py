@@ -160,7 +160,7 @@ def gymne(work: Work, made: Callable[[], gym.Env]) -> Loop:
         return env
 
     # No actors: one would be this process, more would be Ray's. Normalisation is off by default.
-    problem = GymNE(make, lambda: work.module(), num_actors=None)
+    problem = GymNE(make, work.module, num_actors=None)
     values = torch.from_numpy(work.candidates)
 
     def run() -> int:

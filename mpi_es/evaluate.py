@@ -34,7 +34,11 @@ from mpi_es.run_file import checkpoint
 from mpi_es.run_file.scores import summary
 
 # By argument: the options that have no effect next to it.
-UNUSED = {"RUN": ("preset", "layout"), "--from-pretrained": ("candidate",), "--seeds": ("episodes",)}
+UNUSED = {
+    "RUN": ("preset", "layout"),
+    "--from-pretrained": ("candidate",),
+    "a list of --seeds": ("episodes",),
+}
 
 
 @dataclass(frozen=True)
@@ -59,7 +63,7 @@ class EpisodeOptions:
     def __post_init__(self) -> None:
         """Refuse options that no evaluation can have."""
         check_episodes(self.episodes, self.seeds)
-        if self.csv and os.path.realpath(self.csv) == os.path.realpath(self.video):
+        if self.csv and self.video and os.path.realpath(self.csv) == os.path.realpath(self.video):
             raise expected("--csv", "a file other than that of --video", self.csv)
 
     @property
@@ -138,7 +142,7 @@ def prepare(arguments: list[str]) -> EvaluationPlan:
     if bool(run) == bool(options.from_pretrained):
         rule = "the directory of a run as the first argument, or else --from-pretrained FILE"
         raise UserError(f"RUN: expected {rule}, got {'both' if run else 'nothing'}")
-    for other in ("RUN" if run else "--from-pretrained", *(["--seeds"] if options.ranges else [])):
+    for other in ("RUN" if run else "--from-pretrained", *(["a list of --seeds"] if options.ranges else [])):
         command_line.refuse_unused(arguments, UNUSED[other], other, Options)
     plan = of_run(run, options) if run else of_file(options, arguments)
     if options.shows:

@@ -19,7 +19,7 @@ from mpi_es.evaluation.build import make_policy
 from mpi_es.evaluation.script_objects import ScriptObjects, named_env, named_policy
 from mpi_es.parallel.collective_errors import all_or_raise
 from mpi_es.parallel.collectives import Comm, bcast_object
-from mpi_es.parallel.script_api import World, on_all_ranks
+from mpi_es.parallel.script_api import Ranks, on_all_ranks
 from mpi_es.run import Run
 from mpi_es.run_file.scores import Scores
 from mpi_es.scripts.arguments import OTHER_NAMES, config_of
@@ -101,7 +101,7 @@ def evolve_policy(
     """
     directory = named_directory(run_dir)
 
-    def call(world: World) -> PolicyResult:
+    def call(ranks: Ranks) -> PolicyResult:
         def own() -> tuple[dict[str, Any], ScriptObjects]:
             """Return the names of env, policy and strategy that are given, and this rank's objects."""
             if env is None and not preset:
@@ -122,12 +122,12 @@ def evolve_policy(
             return with_agents(plan_of(config, directory), objects)
 
         with in_words_of_scripts():
-            plan, config = plan_on_ranks(world, prepare, directory)
-            _, mine = all_or_raise(world.comm, own)
-            mine = replace(mine, policy=_with_weights_of_root(world.comm, mine.policy))
-            base = bcast_object(world.comm, plan.base if plan else None)
+            plan, config = plan_on_ranks(ranks, prepare, directory)
+            _, mine = all_or_raise(ranks.comm, own)
+            mine = replace(mine, policy=_with_weights_of_root(ranks.comm, mine.policy))
+            base = bcast_object(ranks.comm, plan.base if plan else None)
             with _restored_torch_generator():
-                found = run(world, plan, config, mine, callback, _outcome, base=base, options=options)
+                found = run(ranks, plan, config, mine, callback, _outcome, base=base, options=options)
             learnt, others = found
             agent = Agent(config, make_policy(config, objects=mine), **learnt, objects=mine)
             return PolicyResult(agent, **others)

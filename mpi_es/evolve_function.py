@@ -14,12 +14,12 @@ from mpi_es.config.run import Config
 from mpi_es.config.user_objects import name_of
 from mpi_es.errors import RolloutError, UserError, expected, in_words_of_scripts
 from mpi_es.evaluation.build import problem_of
-from mpi_es.evaluation.function.constraints import Constraints, count_constraints, with_constraints
+from mpi_es.evaluation.function.constraints import ConstraintFunction, count_constraints, with_constraints
 from mpi_es.evaluation.function.problem import Function, Problem, as_vector, unused_fields
 from mpi_es.evaluation.script_objects import ScriptObjects
 from mpi_es.parallel.collective_errors import all_or_raise
 from mpi_es.parallel.collectives import Comm, bcast_object
-from mpi_es.parallel.script_api import World, on_all_ranks
+from mpi_es.parallel.script_api import Ranks, on_all_ranks
 from mpi_es.run import Run
 from mpi_es.run_file.records import FITNESS
 from mpi_es.scripts import arguments
@@ -89,7 +89,7 @@ def evolve(
     *,
     minimise: bool = False,
     bounds: Any = None,
-    constraints: Constraints | int = 0,
+    constraints: ConstraintFunction | int = 0,
     integers: Iterable[int] = (),
     goal: float | None = None,
     goal_times: int = 1,
@@ -136,7 +136,7 @@ def evolve(
     made: list[Problem] = []
     called = with_constraints(function, constraints)
 
-    def call(world: World) -> Result:
+    def call(ranks: Ranks) -> Result:
         def prepare() -> Plan:
             if "constraints" not in given:
                 given["constraints"] = count_constraints(constraints, x0)
@@ -147,9 +147,9 @@ def evolve(
             return plan
 
         with in_words_of_scripts(ARGUMENTS):
-            plan, config = plan_on_ranks(world, prepare, directory)
-            made[:] = [_with_settings_of_root(world.comm, called, made)]
-            return run(world, plan, config, ScriptObjects(made[0]), callback, _result)
+            plan, config = plan_on_ranks(ranks, prepare, directory)
+            made[:] = [_with_settings_of_root(ranks.comm, called, made)]
+            return run(ranks, plan, config, ScriptObjects(made[0]), callback, _result)
 
     try:
         return on_all_ranks(call, ranks_of(comm, directory))

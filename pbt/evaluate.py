@@ -83,7 +83,7 @@ def prepare(arguments: list[str]) -> EvaluationPlan:
     """Return the plan of the evaluation; read the run's file."""
     run, options = command_line.parse_run(arguments, Options(), "python -m pbt.evaluate")
     if options.ranges:
-        command_line.refuse_unused(arguments, ["episodes"], "--seeds", Options)
+        command_line.refuse_unused(arguments, ["episodes"], "a list of --seeds", Options)
     config, content = load(run, allow_imports=options.imports)
     find(config)
     if options.csv:

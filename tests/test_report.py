@@ -85,8 +85,8 @@ def test_a_damaged_file_is_passed_over_or_told(capsys, runs, tmp_path):
     assert "\n" not in str(caught.value)
     (tmp_path / checkpoint.PREVIOUS).write_bytes((runs[0] / checkpoint.NAME).read_bytes())
     run_here(report, tmp_path)
-    assert "continuing from run.previous.h5" in capsys.readouterr().err
-    assert "continuing from run.previous.h5" in (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert "using run.previous.h5" in capsys.readouterr().err
+    assert "using run.previous.h5" in (tmp_path / "report.html").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize(

@@ -20,6 +20,7 @@ from mpi_es.evaluation.script_objects import NONE, ScriptObjects
 from mpi_es.papers.parameter_order import LAYOUTS, to_torch
 from mpi_es.policies.base import Policy
 from mpi_es.run_file import checkpoint, description, imports
+from mpi_es.run_file.observations import COUNTS, ObservationStatistics
 
 Arrays = dict[str, NDArray[Any]]
 # The agent of arXiv:2003.08165, whose weights others have published.
@@ -97,7 +98,8 @@ def content_of(path: Path) -> dict[str, Any]:
     """Return the content of a run, from its directory or its file; refuse one without an agent."""
     if path.suffix == ".npz" and path.is_file():
         raise expected("RUN", "a run", str(path), "--from-pretrained takes an npz file")
-    content, warning = (checkpoint.decode(path), "") if path.is_file() else checkpoint.load(path)
+    is_copy = path.is_file() and path.name != checkpoint.NAME
+    content, warning = (checkpoint.decode(path), "") if is_copy else checkpoint.load(path)
     checkpoint.check_program("mpi_es.train", content, path)
     if function := content["config"].get("function"):
         hint = f"mpi_es.load_run({str(path)!r})['best']['candidate'] is its best x"
@@ -206,8 +208,14 @@ def _description(arrays: Arrays, path: Path, option: str) -> tuple[Config, str, 
             raise expected("layout", " or ".join(LAYOUTS), layout)
         if normalisation.ndim != 2 or len(normalisation) != 2 or not np.isfinite(normalisation).all():
             raise expected("normalisation", "finite numbers (2, size)", normalisation.shape)
-        if normalisation.size and not observed >= 1:
-            raise expected("observed", "a number from 1", observed)
+        if bool(normalisation.size) != config.obs_norm:
+            raise expected("normalisation", f"that of --obs-norm {config.obs_norm}", normalisation.shape)
+        if normalisation.size and not COUNTS.holds(observed):
+            raise expected("observed", f"a number {COUNTS}", observed)
+        with np.errstate(divide="ignore", over="ignore"):
+            squares = ObservationStatistics.known(normalisation, observed).squares
+        if not (np.isfinite(squares) & (normalisation[1] > 0)).all():
+            raise expected("normalisation", "reciprocals of deviations", normalisation[1].tolist())
     except (UserError, KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
         rule = "a file that mpi_es.export wrote, since it has a `config`"
         raise expected(option, rule, str(path), one_line(error)) from error

@@ -8,6 +8,8 @@ import numpy as np
 from mpi_es.agents.agent import Agent
 from mpi_es.agents.load import Place, load
 from mpi_es.arrays import Candidate
+from mpi_es.config.fields import option as flag
+from mpi_es.config.parts import flat
 from mpi_es.config.run import Config
 from mpi_es.errors import expected, unknown, warn
 from mpi_es.policies.base import Policy, Shapes, within
@@ -22,11 +24,20 @@ def first_agent(config: Config, policy: Policy, allow_imports: bool = True) -> A
     if bool(agent.normalisation.size) != config.obs_norm:
         theirs = "off" if config.obs_norm else "on"
         raise expected("--obs-norm", f"{theirs}, as the agent of {option} was trained", config.obs_norm)
-    if agent.config.action_repeat != config.action_repeat:
-        theirs = f"the agent of {option} was trained with {agent.config.action_repeat}"
-        warn(f"--action-repeat: {theirs}, this run has {config.action_repeat}")
     evolving = "" if config.evolve == "all" else config.evolve
-    return replace(agent, parameters=_taken(agent, policy, [evolving], option), policy=policy)
+    parameters = _taken(agent, policy, [evolving], option)
+    if agent.described:
+        _warn_of_differences(agent.config, config)
+    return replace(agent, parameters=parameters, policy=policy)
+
+
+def _warn_of_differences(theirs: Config, ours: Config) -> None:
+    """Warn if parameters that fit act otherwise here than in their agent, as with another activation."""
+    before, now = flat(theirs), flat(ours)
+    for name in ("action_repeat", *vars(ours.policy)):
+        if name in before.keys() & now.keys() and before[name] != now[name] and not name.startswith("init_"):
+            trained = f"the agent of --from-pretrained was trained with {before[name]}"
+            warn(f"{flag(name)}: {trained}, this run has {now[name]}")
 
 
 def fixed_agent(config: Config, policy: Policy, allow_imports: bool = True) -> Candidate | None:

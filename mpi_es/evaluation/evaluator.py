@@ -85,8 +85,6 @@ class Evaluator:
         if self.held_out_rollout is not self.rollout:
             self.held_out_rollout.close()
 
-    # Called by rank 0
-
     def held_out_rules(self, cap: int, normalisation: Vector | None) -> EpisodeRules:
         """Return the rules of held-out episodes; the arguments are those of Rollout.full_episode_rules."""
         return replace(self.held_out_rollout.full_episode_rules(cap, normalisation), held_out=True)
@@ -114,7 +112,8 @@ class Evaluator:
             rows, busy = self._play(header, population, episode_ids)
             # Other ranks report their last episodes with their rows only.
             self.progress.done = self.progress.total
-            idle = 1 - busy / (self.loop.comm.size * (time.perf_counter() - begin))
+            ranks, seconds = self.loop.comm.size, time.perf_counter() - begin
+            idle = 1 - busy / (ranks * seconds) if ranks > 1 else 0.0
             return arranged(header, rows, idle)
 
         return self.loop.retry_without_lost_ranks(attempt)
@@ -189,8 +188,6 @@ class Evaluator:
         """Return how many episodes rank 0 may send in one message to a rank that plays them one by one."""
         row = self.dim * np.dtype(self.rollout.parameter_precision).itemsize if rows_travel else 1
         return max(1, min(_EPISODES_AT_ONCE, _MESSAGE_BYTES // row))
-
-    # Called on every rank
 
     def _play(
         self,

@@ -1,5 +1,6 @@
 """What all rollouts share: an episode, its rules, and the source of episodes.
-A rollout plays those of a process.
+
+A rollout plays the episodes of one process.
 """
 
 from collections.abc import Callable, Sequence

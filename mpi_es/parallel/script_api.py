@@ -34,7 +34,7 @@ class RunStopped(SystemExit):
     """A signal stopped the run, which is saved; unless it is caught, it ends the script with exit code 0."""
 
 
-class World:
+class Ranks:
     """The ranks that make calls together, without those that were lost.
 
     Args:
@@ -142,46 +142,46 @@ def _saying_that_it_waits(comm: Comm) -> AbstractContextManager[None]:
     return saying_after(_PATIENCE, warn, _WAITS)
 
 
-def on_all_ranks(work: Callable[[World], T], world: World) -> T:
+def on_all_ranks(work: Callable[[Ranks], T], ranks: Ranks) -> T:
     """Return what `work` returns. Collective: every rank calls it.
 
     `work` raises UserError, RolloutError and RunStopped only on all ranks together. If it cannot continue
-    without a lost rank, it is called again in a smaller world.
+    without a lost rank, it is called again on fewer ranks.
     """
-    if World.caller is not None:
-        nested = World.caller == threading.get_ident()
+    if Ranks.caller is not None:
+        nested = Ranks.caller == threading.get_ident()
         rule = "no call within another, such as by the evolved function" if nested else _ONE_AT_A_TIME
         raise UserError(f"mpi_es: expected {rule}")
-    World.caller = threading.get_ident()
+    Ranks.caller = threading.get_ident()
     try:
         while True:
-            world.join()
+            ranks.join()
             try:
-                return _once(work, world)
+                return _once(work, ranks)
             except BeginAnew as loss:
-                world.comm = loss.comm
-                if world.comm.rank == 0:
-                    warn(f"ranks lost; {world.comm.size} continue from the last checkpoint")
+                ranks.comm = loss.comm
+                if ranks.comm.rank == 0:
+                    warn(f"ranks lost; {ranks.comm.size} continue from the last checkpoint")
     finally:
-        World.caller = None
-        if world.given is not None and world.comm is not None:
-            world.comm.Free()
+        Ranks.caller = None
+        if ranks.given is not None and ranks.comm is not None:
+            ranks.comm.Free()
 
 
-def _once(work: Callable[[World], T], world: World) -> T:
+def _once(work: Callable[[Ranks], T], ranks: Ranks) -> T:
     """Return what `work` returns, or raise BeginAnew if it cannot continue without a lost rank."""
-    comm = world.comm
+    comm = ranks.comm
     outcome: list[T] = []
-    world.raised = None
+    ranks.raised = None
     try:
         with losses(comm), _saying_that_it_waits(comm):
-            ended = world.meet(_CALL)
+            ended = ranks.meet(_CALL)
         if ended:
             absent = " and ".join(map(str, ended))
             rule = "a call on every rank of the job"
-            world.raised = UserError(f"mpi_es: expected {rule}, got the script's end on rank {absent}")
+            ranks.raised = UserError(f"mpi_es: expected {rule}, got the script's end on rank {absent}")
         else:
-            outcome = _outcome(work, world)
+            outcome = _outcome(work, ranks)
     except RankLost:
         shrink(comm, ANEW)  # raises BeginAnew
         raise
@@ -192,17 +192,17 @@ def _once(work: Callable[[World], T], world: World) -> T:
             abort(comm)
             os._exit(1)
         raise
-    if world.raised is not None:
-        raise world.raised
+    if ranks.raised is not None:
+        raise ranks.raised
     return outcome[0]
 
 
-def _outcome(work: Callable[[World], T], world: World) -> list[T]:
+def _outcome(work: Callable[[Ranks], T], ranks: Ranks) -> list[T]:
     """Return what `work` returns, in a list; the list is empty if all ranks raise, and the error is kept."""
     # One thread per rank; also, results of linear algebra then do not depend on the number of cores.
-    with threadpool_limits(1), watched(world.comm):
+    with threadpool_limits(1), watched(ranks.comm):
         try:
-            return [work(world)]
+            return [work(ranks)]
         except (UserError, RolloutError, RunStopped) as error:
-            world.raised = error
+            ranks.raised = error
     return []

@@ -72,7 +72,7 @@ class Policy(Protocol):
         return nullcontext()
 
     def apart(self) -> AbstractContextManager[None]:
-        """Return such a context at whose end torch's generator is restored, too."""
+        """Return a context with one thread that also restores torch's generator at its end."""
         return nullcontext()
 
     def initial(self, seed: int) -> Candidate:

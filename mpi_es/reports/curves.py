@@ -97,10 +97,11 @@ class Curves:
         return self.axes[axis][after[drawn]], values[drawn]
 
     def band(self, axis: str) -> tuple[Vector, Vector, Vector]:
-        """Return x, the worst and the best value of the population, where both are known."""
+        """Return x, the worst and the best value of the population; NaN where one of them is not known."""
         worst, best = (self.config.sign * self.history[name] for name in ("min", "best"))
         known = np.isfinite(worst) & drawable(best)
-        return self.axes[axis][self.history["generation"][known]], worst[known], best[known]
+        worst, best = (np.where(known, values, np.nan) for values in (worst, best))
+        return self.axes[axis][self.history["generation"]], worst, best
 
     @cached_property
     def phases(self) -> dict[str, float]:

@@ -176,7 +176,7 @@ def _log_scale(axes: Axes, low: float, high: float) -> None:
         axes.yaxis.set_major_locator(FixedLocator(ticks[(ticks > low) & (ticks < high)].tolist()))
     else:
         axes.yaxis.set_major_locator(locator)
-    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: thousands(value)))
     axes.yaxis.set_minor_formatter(NullFormatter())
 
 

@@ -24,9 +24,15 @@ def learning(run: Curves) -> list[Panel]:
 
 
 def comparison(groups: Sequence[Group]) -> dict[str, list[Panel]]:
-    """Return held-out returns and fitness of groups of runs by generations, steps and wall time."""
+    """Return the best values or the held-out returns, if there are any, and the fitness of groups of runs
+    by generations, steps and wall time.
+    """
     runs = [run for group in groups for run in group.runs]
-    titles = {"held_out": words(runs).held_out, "mean": words(runs).mean}
+    titles = {"mean": words(runs).mean}
+    if all(run.exact for run in runs):  # whose centre is evaluated once, at the end
+        titles = {"best_so_far": words(runs).best, **titles}
+    elif any(run.evaluations for run in runs):
+        titles = {"held_out": words(runs).held_out, **titles}
     return {
         quantity: _by_each_axis(runs, title, partial(_draw_groups, groups, quantity))
         for quantity, title in titles.items()
@@ -64,8 +70,9 @@ def _draw_search(groups: Sequence[Group], quantity: str, axes: Axes) -> None:
 
 def _draw_learning(run: Curves, axis: str, axes: Axes) -> None:
     """Draw a run. The worst candidate and single episodes of the centre may be cut off by the axis."""
-    lines = {"population, best": ("best", COLOURS[5], 1.0), "population, mean": ("mean", COLOURS[0], 1.6)}
-    best, mean, held_out = (run.line(axis, quantity)[1] for quantity in ("best", "mean", "held_out"))
+    lines = {"population, mean": ("mean", COLOURS[0], 1.6)}
+    x, worst, best = run.band(axis)
+    mean, held_out = (run.line(axis, quantity)[1] for quantity in ("mean", "held_out"))
     shown = [best, mean, held_out]
     if run.config.tracks_centre:
         lines["centre, in training"] = ("fitness_of_centre", COLOURS[3], 0.5)
@@ -75,9 +82,9 @@ def _draw_learning(run: Curves, axis: str, axes: Axes) -> None:
         shown = [known, _near(best, known), _near(mean, known)]
     _draw_target(axes, [run])
     limits = set_view(axes, [*shown, *_targets([run])], _scale([run]))
-    x, worst, best = run.band(axis)
     label = "population, worst to best" + cut_off(worst, limits)
     axes.fill_between(x, worst, best, color=COLOURS[5], alpha=0.25, lw=0, label=label)
+    axes.plot(x, best, color=COLOURS[5], lw=1.0, label="population, best")
     for name, (quantity, colour, width) in lines.items():
         axes.plot(*run.line(axis, quantity), color=colour, lw=width, label=name)
     _draw_held_out(axes, run, axis)
@@ -121,6 +128,9 @@ def _draw_lines(axes: Axes, groups: Sequence[Group], quantity: str, axis: str) -
             axes.fill_between(x, low, high, color=colour, alpha=0.15, lw=0)
             for run in group.runs:
                 axes.plot(*run.line(axis, quantity), color=colour, ls=dash, lw=0.6, alpha=0.5)
+        for x, y in (run.line(axis, quantity) for run in group.runs):
+            if len(x) == 1:  # a line would not be seen
+                axes.plot(x, y, "o", color=colour, ms=3)
 
 
 def _scale(runs: Sequence[Curves]) -> Literal["auto", "linear"]:

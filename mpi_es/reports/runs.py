@@ -111,10 +111,8 @@ def _best(run: Curves) -> tuple[str, str, str]:
 
 def _compared(groups: Sequence[Group]) -> list[Section]:
     """Return the curves of groups of runs, and a table of their spread over the seeds."""
-    compared = figures.comparison(groups)
-    held = any(run.evaluations for group in groups for run in group.runs)
-    by_generations, *others = compared["held_out" if held else "mean"]
-    panels = [*others, *(compared["mean"] if held else ()), *figures.search(groups)]
+    by_generations, *others = (panel for row in figures.comparison(groups).values() for panel in row)
+    panels = [*others, *figures.search(groups)]
     return [
         Section(figures=drawn(panels, first=by_generations), text=_LINES),
         Section("Over the seeds", text=_MEDIAN, table=_table_over_seeds(groups)),
@@ -139,8 +137,9 @@ def _table_over_seeds(groups: Sequence[Group]) -> Table:
         row += [spread(ends["generations"], thousands), spread(ends["steps"], thousands)]
         row.append(spread(ends["seconds"], duration))
         if aimed:
-            reached = [float(at) for run in group.runs if (at := run.first_at_target()) is not None]
-            row += [f"{len(reached)} of {len(group.runs)}", spread(reached, thousands)]
+            aiming = [run for run in group.runs if run.config.target_fitness is not None]
+            reached = [float(at) for run in aiming if (at := run.first_at_target()) is not None]
+            row += [f"{len(reached)} of {len(aiming)}" if aiming else "", spread(reached, thousands)]
         rows.append(row)
     return Table(titles, rows, stack=True)
 

@@ -118,7 +118,7 @@ def load(directory: Path, check: Check = schema.check) -> tuple[dict[str, Any], 
     except Damaged as error:
         if not os.path.exists(previous):  # pathlib's exists raises if the file system is gone
             raise
-        warning = f"{error}; continuing from {PREVIOUS}, the previous checkpoint"
+        warning = f"{error}; using {PREVIOUS}, the previous checkpoint"
         return decode(previous, check), warning
 
 

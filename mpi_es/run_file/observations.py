@@ -9,6 +9,7 @@ from mpi_es.arrays import Vector
 from mpi_es.config.fields import Range
 
 _FLOOR = 1e-4  # of a variance: a number that hardly changes is scaled up by at most 100
+COUNTS = Range(1e-3, 1e300)  # of observations
 _PRIOR = 1e-2  # observations in the prior: deviation 1, at the mean of the first real ones
 
 
@@ -16,7 +17,7 @@ _PRIOR = 1e-2  # observations in the prior: deviation 1, at the mean of the firs
 class ObservationStatistics:
     """Running statistics of each of the `size` numbers of an observation."""
 
-    count: Annotated[float, Range(1e-3, 1e300)] = _PRIOR
+    count: Annotated[float, COUNTS] = _PRIOR
     mean: Vector = field(default_factory=lambda: np.zeros(0))
     squares: Vector = field(default_factory=lambda: np.zeros(0))  # sums of squared deviations from the mean
 

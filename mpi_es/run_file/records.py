@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mpi_es.arrays import Candidate, Vector
-from mpi_es.run_file.observations import ObservationStatistics
+from mpi_es.config.fields import Range
+from mpi_es.run_file.observations import COUNTS, ObservationStatistics
 from mpi_es.run_file.scores import deviation
 
 
@@ -94,7 +95,7 @@ class Solution:
     fitness: float = -math.inf
     candidate: Candidate | Vector = field(default_factory=lambda: np.zeros(0, np.float32))
     normalisation: Any = field(default_factory=lambda: np.zeros((2, 0)))  # of its observations
-    observed: float = 0.0  # number of observations that the normalisation comes from
+    observed: Annotated[float, Range(0, COUNTS.high)] = 0.0  # number of observations behind the normalisation
 
 
 @dataclass

@@ -19,7 +19,7 @@ from mpi_es.extras import needed_for
 from mpi_es.parallel.collective_errors import on_root, plan_on_root
 from mpi_es.parallel.collectives import bcast_object
 from mpi_es.parallel.rank_loss import apply_rank_loss_option
-from mpi_es.parallel.script_api import RunStopped, World
+from mpi_es.parallel.script_api import Ranks, RunStopped
 from mpi_es.parallel.stop_signal import StopFlag
 from mpi_es.run import Run
 from mpi_es.run_file.checkpoint import NOWHERE
@@ -31,22 +31,22 @@ from mpi_es.train import Plan, train
 
 T = TypeVar("T")
 Callback = Callable[[Generation], object]
-WORLD = World()
+JOB = Ranks()
 
 
 def rank() -> int:
     """Return this process's rank in its job, 0 without a launcher. The first call is collective."""
-    return int(WORLD.join().rank)
+    return int(JOB.join().rank)
 
 
-def ranks_of(comm: Any, directory: list[str]) -> World:
+def ranks_of(comm: Any, directory: list[str]) -> Ranks:
     """Return the ranks that make a call: those of its communicator, or of the job without one.
 
     Args:
         directory: of the run, in a list that is empty where the script names none.
     """
     if comm is None:
-        return WORLD
+        return JOB
     mpi: Any = sys.modules.get("mpi4py.MPI")
     if mpi is None or not isinstance(comm, mpi.Intracomm):
         raise expected("comm", "an intracommunicator of mpi4py", comm)
@@ -54,7 +54,7 @@ def ranks_of(comm: Any, directory: list[str]) -> World:
         raise UserError("comm: expected a communicator that has this rank, got MPI.COMM_NULL")
     if RUNS in os.environ and not directory:
         raise UserError("run_dir: expected a directory, since a job numbers only runs of all its ranks")
-    return World(comm)
+    return Ranks(comm)
 
 
 def named_directory(run_dir: Any) -> list[str]:
@@ -79,17 +79,17 @@ def plan_of(config: Config, directory: list[str]) -> Plan:
 
 
 def plan_on_ranks(
-    world: World, prepare: Callable[[], Plan], directory: list[str]
+    ranks: Ranks, prepare: Callable[[], Plan], directory: list[str]
 ) -> tuple[Plan | None, Config]:
     """Return rank 0's plan (None elsewhere) and its config, and note its directory. Collective."""
-    plan, config = plan_on_root(world.comm, prepare)
+    plan, config = plan_on_root(ranks.comm, prepare)
     directory[:] = [config.run_dir]  # any rank may be the next rank 0
-    CALLS.update(bcast_object(world.comm, CALLS))
+    CALLS.update(bcast_object(ranks.comm, CALLS))
     return plan, config
 
 
 def run(
-    world: World,
+    ranks: Ranks,
     plan: Plan | None,
     config: Config,
     objects: ScriptObjects,
@@ -106,7 +106,7 @@ def run(
         base: a whole agent of which a part evolves.
         options: those that the script gave.
     """
-    survives, rank_loss = apply_rank_loss_option(world.comm, config.on_rank_loss)
+    survives, rank_loss = apply_rank_loss_option(ranks.comm, config.on_rank_loss)
     ended: list[Any] = []
 
     def on_rank_0() -> None:
@@ -124,14 +124,14 @@ def run(
             raise RolloutError(text) from error
 
     with StopFlag().installed() as flag:
-        evaluator = make_evaluator(world.comm, config, flag, base, survives=survives, objects=objects)
+        evaluator = make_evaluator(ranks.comm, config, flag, base, survives=survives, objects=objects)
         try:
             evaluator.loop.run_on_root(on_rank_0)
         except (RolloutError, UserError) as error:
             ended[:] = [error]
         evaluator.close_environments()
         evaluator.leave()  # a script may call this a thousand times
-        world.comm = evaluator.loop.comm
+        ranks.comm = evaluator.loop.comm
 
     def result() -> T:
         if isinstance(ended[0], Exception):
@@ -143,7 +143,7 @@ def run(
             raise RunStopped(0)
         return outcome(run, reason)
 
-    return on_root(world.comm, result)  # type: ignore[no-any-return]
+    return on_root(ranks.comm, result)  # type: ignore[no-any-return]
 
 
 def where(run: Run) -> Path | None:

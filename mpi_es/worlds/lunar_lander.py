@@ -51,7 +51,7 @@ class LunarLander:
         if not -12 < self.gravity < 0:
             raise expected("gravity", "a number between -12 and 0", gravity)
         self.fresh = record(
-            scene=_scene(gravity),
+            scene=_scene(self.gravity),
             generator=numpy_random.allocate(),
             start=numpy_random.allocate(),  # the generator as the episode began
             episode=0,
@@ -67,9 +67,8 @@ class LunarLander:
         high = np.array([2.5, 2.5, 10, 10, 2 * math.pi, 10, 1, 1], np.float32)
         low = np.append(-high[:6], [-0.0, -0.0]).astype(np.float32)
         self.observation_space = spaces.Box(low, high)
-        self.continuous = flag("continuous", continuous)
         self.action_space: Any = spaces.Discrete(4)
-        if continuous:
+        if flag("continuous", continuous):
             self.action_space = spaces.Box(-1, +1, (2,), dtype=np.float32)
         self.reset, self.observe = reset, observe
         self.step = step_continuous if continuous else step_discrete

@@ -74,6 +74,11 @@ def test_a_damaged_file_is_reported_or_read(tmp_path):
             load(str(tmp_path / "agent.npz"))
 
 
+NORMALISED = {
+    "config": json.dumps({"policy": USER.policy.name, "obs_norm": True}),
+    "normalisation": np.ones((2, 4)),
+    "observed": 9.0,
+}
 TORN = [
     {"config": "{torn"},
     {"config": "[]"},
@@ -85,6 +90,13 @@ TORN = [
     {"normalisation": np.full((2, 4), np.nan), "observed": 1.0},
     {"observed": None},
     {"normalisation": np.ones((2, 4)), "observed": 0.0},
+    {"normalisation": np.ones((2, 4)), "observed": 9.0},  # of a config without obs_norm
+    NORMALISED | {"normalisation": np.zeros((2, 0))},
+    NORMALISED | {"observed": 0.0},
+    NORMALISED | {"observed": np.inf},
+    NORMALISED | {"normalisation": np.array([[0.0], [0.0]])},
+    NORMALISED | {"normalisation": np.array([[0.0], [-1.0]])},
+    NORMALISED | {"normalisation": np.array([[0.0], [1e-200]])},
 ]
 
 

@@ -1,13 +1,12 @@
 """Where the experiments begin: what evolves, and what stays as it is in another agent."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
 from mpi_es import train
 from mpi_es.agents.agent import Agent
 from mpi_es.agents.starting_point import first_agent, fixed_agent
+from mpi_es.config import parts
 from mpi_es.config.run import configured
 from mpi_es.errors import UserError
 from mpi_es.evaluation.build import make_policy
@@ -102,12 +101,19 @@ def test_a_part_that_does_not_fit_is_refused_with_the_sizes(preset, options, com
         prepared(preset, tmp_path / "run", "--base-from-pretrained", papers, *options)
 
 
-@pytest.mark.parametrize("repeat", [1, 2])
-def test_other_repeats_of_an_action_than_the_agent_s_are_named(repeat, tmp_path, capsys):
+@pytest.mark.parametrize(
+    ("options", "warnings"),
+    [
+        ({"init_last_layer": 0.0}, ""),
+        ({"action_repeat": 1}, "warning: --action-repeat: {agent} 2, this run has 1\n"),
+        ({"activation": "relu"}, "warning: --activation: {agent} tanh, this run has relu\n"),
+    ],
+)
+def test_options_with_which_the_agent_would_act_otherwise_are_named(options, warnings, tmp_path, capsys):
     config, path = configured(hidden=(4,), action_repeat=2), tmp_path / "agent.npz"
     policy = make_policy(config)
     Agent(config, policy, policy.initial(0), np.zeros((2, 0))).save(path)
-    changed = replace(config, action_repeat=repeat, from_pretrained=str(path))
+    changed = parts.changed(config, from_pretrained=str(path), **options)
     first_agent(changed, make_policy(changed))
-    warning = "warning: --action-repeat: the agent of --from-pretrained was trained with 2, this run has 1\n"
-    assert capsys.readouterr().err == ("" if repeat == 2 else warning)
+    agent = "the agent of --from-pretrained was trained with"
+    assert capsys.readouterr().err == warnings.format(agent=agent)

@@ -13,41 +13,41 @@ from tests.launching import call
 SCRIPT = """
 import sys
 from mpi_es.errors import UserError
-from mpi_es.parallel.script_api import RunStopped, World, on_all_ranks
-how, world = sys.argv[1], World()
-def work(world):
+from mpi_es.parallel.script_api import RunStopped, Ranks, on_all_ranks
+how, ranks = sys.argv[1], Ranks()
+def work(ranks):
     if how == "mistake":
         raise UserError("x0: expected numbers")
     if how == "stopped":
         raise RunStopped(0)
-    if how == "bug in a call" and world.comm.rank == world.comm.size - 1:
+    if how == "bug in a call" and ranks.comm.rank == ranks.comm.size - 1:
         raise ValueError("broken")
-    if world.comm.size > 1:
-        world.comm.barrier()
-    return world.comm.rank
+    if ranks.comm.size > 1:
+        ranks.comm.barrier()
+    return ranks.comm.rank
 for _ in range(2):
-    result = on_all_ranks(work, world)
-assert result == world.comm.rank
-if how == "bug after it" and world.comm.rank == world.comm.size - 1:
+    result = on_all_ranks(work, ranks)
+assert result == ranks.comm.rank
+if how == "bug after it" and ranks.comm.rank == ranks.comm.size - 1:
     raise ValueError("broken")
 if how == "bug after it":
-    world.comm.barrier()  # for ever
+    ranks.comm.barrier()  # for ever
 if how == "caught":
     how = "mistake"
     try:
-        on_all_ranks(work, world)
+        on_all_ranks(work, ranks)
     except UserError:
         pass
     how = ""
-    on_all_ranks(work, world)
-if how == "on two ranks" and world.comm.rank != 1:
-    on_all_ranks(work, world)
+    on_all_ranks(work, ranks)
+if how == "on two ranks" and ranks.comm.rank != 1:
+    on_all_ranks(work, ranks)
 if how == "within another":
-    on_all_ranks(lambda world: on_all_ranks(work, world), world)
-if how == "again on two ranks" and world.comm.rank != 0:
+    on_all_ranks(lambda ranks: on_all_ranks(work, ranks), ranks)
+if how == "again on two ranks" and ranks.comm.rank != 0:
     for _ in range(2):
         try:
-            on_all_ranks(work, world)
+            on_all_ranks(work, ranks)
         except UserError as error:
             assert "on rank 0" in str(error)
 if how == "own code":
@@ -157,12 +157,12 @@ def test_a_call_tells_that_it_waits_for_other_ranks(launch):
 MESSAGES = """
 from mpi4py import MPI
 import mpi_es
-world, sent = MPI.COMM_WORLD, None
-if world.rank == 1:
-    sent = world.isend("mine", dest=0, tag=1)
+ranks, sent = MPI.COMM_WORLD, None
+if ranks.rank == 1:
+    sent = ranks.isend("mine", dest=0, tag=1)
 found = mpi_es.minimise(lambda x: (x**2).sum(), [1.0] * 4, max_iter=2, run_dir=None, console="silent")
-if world.rank == 0:
-    print(world.recv(source=MPI.ANY_SOURCE, tag=MPI.ANY_TAG))
+if ranks.rank == 0:
+    print(ranks.recv(source=MPI.ANY_SOURCE, tag=MPI.ANY_TAG))
 if sent:
     sent.wait()
 """

@@ -93,7 +93,10 @@ def test_fresh_seeds_are_others(trained, tmp_path, capsys):
         ("--member 4", "--member: expected best or a number below 4, got '4'"),
         ("--member worst", "--member: expected best or the number of a member, got 'worst'"),
         ("--video a.mp4", "--video, --frames and --render: expected to be left out, since these members"),
-        ("--seeds 0-9 --episodes 3", "--episodes: expected to be left out, as it has no effect with --seeds"),
+        (
+            "--seeds 0-9 --episodes 3",
+            "--episodes: expected to be left out, as it has no effect with a list of --seeds",
+        ),
         ("--episodes 0", "--episodes: expected a whole number from 1"),
         ("--csv /nowhere/a.csv", "--csv: cannot write /nowhere/a.csv"),
     ],

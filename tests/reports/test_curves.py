@@ -129,11 +129,13 @@ def test_the_time_is_divided_into_phases_of_which_idle_ranks_are_one():
     }
 
 
-def test_a_band_is_drawn_where_both_ends_are_known():
+def test_a_band_has_a_gap_where_an_end_is_not_known():
     one = run()
     one.history["min"] = np.array([0.0, -np.inf, 1.0])
     one.history["best"] = np.array([3.0, 4.0, 5.0])
-    assert [values.tolist() for values in one.band("steps")] == [[10, 30], [0, 1], [3, 5]]
+    steps, worst, best = one.band("steps")
+    assert steps.tolist() == [10, 20, 30]
+    np.testing.assert_array_equal([worst, best], [[0, np.nan, 1], [3, np.nan, 5]])
 
 
 @pytest.mark.parametrize(("target", "reached"), [(5.0, 2), (9.0, None), (None, None)])

@@ -120,7 +120,23 @@ def test_seeds_are_drawn_as_their_median_and_other_configs_beside_them():
     compared = figures.comparison(grouped(runs))
     assert drawn(compared["mean"][0]) == {"a (3 runs)": ([1, 2], [3, 2])}
     assert len(axes_of(compared["mean"][0]).lines) == 1 + 3
-    assert drawn(compared["held_out"][0]) == {"a (3 runs)": ([], [])}  # none was evaluated
+    assert list(compared) == ["mean"]  # none was evaluated
+
+
+def test_functions_of_x_alone_are_compared_by_their_best_values():
+    config = replace(CONFIG, function="m:f", minimise=True, x0=(1.0,))
+    runs = [whole(name=name, config=config, mean=(-4, -2, -3)) for name in ("a", "b")]
+    for one in runs:
+        one.content["problem"] = {"exact": True}
+    compared = figures.comparison(grouped(runs))
+    assert list(compared) == ["best_so_far", "mean"]
+    assert drawn(compared["best_so_far"][0]) == {"a (2 runs)": ([1, 2, 3], [3, 1, 1])}
+
+
+def test_a_single_evaluation_is_a_point():
+    runs = [whole(name=name, held=[HeldOut(3, np.array([1.0]))]) for name in ("a", "b")]
+    lines = axes_of(figures.comparison(grouped(runs))["held_out"][0]).lines
+    assert [line.get_marker() for line in lines].count("o") == 2
 
 
 def test_the_search_is_drawn_against_generations():

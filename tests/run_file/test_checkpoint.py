@@ -110,7 +110,7 @@ def test_whatever_befalls_the_file_it_is_whole_or_the_previous_one_is_taken(tmp_
         path.write_bytes(image)
         read, warning = load(tmp_path)
         assert read["state"]["generation"] == 1
-        assert "continuing from run.previous.h5" in warning
+        assert "using run.previous.h5" in warning
 
 
 def test_whatever_befalls_both_files_is_reported_in_one_line(tmp_path):

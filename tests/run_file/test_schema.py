@@ -73,7 +73,7 @@ def test_for_a_forged_file_the_one_before_is_read(tmp_path, images):
     (tmp_path / "run.previous.h5").write_bytes(images("full"))
     content, warning = checkpoint.load(tmp_path)
     assert content["progress"]["generation"] == 3
-    assert "/last/candidate: expected an array (any), got None; continuing from run.previous.h5" in warning
+    assert "/last/candidate: expected an array (any), got None; using run.previous.h5" in warning
 
 
 def test_the_status_of_runs_has_a_line_for_a_forged_one_and_prints_nothing_that_a_terminal_would_obey(

@@ -9,10 +9,11 @@ import numpy as np
 from mpi_es.errors import UserError, expected, one_line
 from mpi_es.evaluation.function.problem import Function, as_vector
 
-Constraints = Callable[..., Any]  # of x (dim,); returns an array, or a number; x is feasible if all are <= 0
+# Of x (dim,); returns an array, or a number; x is feasible if all are <= 0.
+ConstraintFunction = Callable[..., Any]
 
 
-def with_constraints(function: Function, constraints: Constraints | int) -> Function:
+def with_constraints(function: Function, constraints: ConstraintFunction | int) -> Function:
     """Return a function of the same signature that returns a pair of value and constraints.
 
     Args:
@@ -28,7 +29,7 @@ def with_constraints(function: Function, constraints: Constraints | int) -> Func
     return both
 
 
-def count_constraints(constraints: Constraints | int, x0: Any) -> int:
+def count_constraints(constraints: ConstraintFunction | int, x0: Any) -> int:
     """Return the number of constraints, found by calling their function at x0."""
     if not callable(constraints):
         return constraints
