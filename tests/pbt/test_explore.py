@@ -108,6 +108,8 @@ def test_tune_selects_hyperparameters_and_their_ranges():
         ("rate=0:1", r"rate: expected a range above 0 for a log scale, got \(0.0, 1.0\)"),
         ("clip=2:1", r"clip: expected a finite range low <= high"),
         ("gamma=0.5:1", r"gamma: expected a range below 1 for a complement scale"),
+        ("clip=-0.1:1", r"--tune: expected clip from 0 on, got 'clip=-0.1:1'"),
+        ("epochs=0:9", r"--tune: expected epochs from 1 on"),
         ("batch=1:2", r"--tune: expected batch without a range, since it has choices"),
     ],
 )
