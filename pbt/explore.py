@@ -133,7 +133,7 @@ def tuned(declared: Sequence[Hyperparameter], wanted: Sequence[str], member: str
             raise expected("--tune", f"{name} without a range, since it has choices", word)
         one = known[name]
         low, high = _range(word, span) if given else (one.low, one.high)
-        least = min(one.low, float(one.integer))  # what is positive, such as a number of epochs, stays positive
+        least = min(one.low, float(one.integer))  # a number of epochs stays positive
         if one.low >= 0 and low < least:
             raise expected("--tune", f"{name} from {least:g} on", word)
         chosen[name] = replace(one, low=low, high=high)
