@@ -155,9 +155,9 @@ class Agent:
     def module(self) -> Any:
         """Return the network as a torch module in evaluation mode, which reads normalised observations."""
         with needed_for("Agent.module"):
-            from mpi_es.policies.networks import filled  # torch: a second and 200 MB
+            from mpi_es.policies.networks import with_parameters  # torch: a second and 200 MB
 
-        return filled(self.policy.module(), self.parameters)
+        return with_parameters(self.policy.module(), self.parameters)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Save the agent: in an .npz file, which mpi_es.load_agent reads, or as TorchScript in a .pt file."""

@@ -14,7 +14,7 @@ from mpi_es.arrays import Candidate, Vector
 from mpi_es.errors import UserError, one_line
 from mpi_es.evaluation.normalisation import CLIP
 from mpi_es.policies.base import Policy
-from mpi_es.policies.networks import filled
+from mpi_es.policies.networks import with_parameters
 from mpi_es.policies.torch_module import remembers
 from mpi_es.run_file.atomic_write import write_whole
 
@@ -77,7 +77,7 @@ def write(
         space: of the environment's observations.
         option: the one that named the file.
     """
-    module = filled(policy.module(), agent)
+    module = with_parameters(policy.module(), agent)
     deployed = ScriptedAgent(module, reader(policy, space), normalisation).requires_grad_(False)
     space.seed(0)
     observations = [torch.from_numpy(np.asarray(space.sample())[None]) for _ in range(_STEPS)]

@@ -1,4 +1,4 @@
-"""An int64's lowest and highest bit, bytes read as words, and fma:
+"""An int64's lowest and highest bit, bytes read as words, fma and fmuladd:
 operations that LLVM has and Python lacks.
 """
 
@@ -51,7 +51,7 @@ read_uint32, read_uint64 = _reader(types.uint32), _reader(types.uint64)
 
 
 @intrinsic  # type: ignore[untyped-decorator]
-def fma(typing_context: Any, a: Any, b: Any, c: Any) -> Any:
+def fmuladd(typing_context: Any, a: Any, b: Any, c: Any) -> Any:
     """Return a * b + c of float32, rounded once if the machine can, else twice."""
 
     def emit(context: Any, builder: Any, sig: Any, args: Any) -> Any:
@@ -61,3 +61,15 @@ def fma(typing_context: Any, a: Any, b: Any, c: Any) -> Any:
         return builder.call(function, args)
 
     return types.float32(types.float32, types.float32, types.float32), emit
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def fma(typing_context: Any, a: Any, b: Any, c: Any) -> Any:
+    """Return a * b + c of float64, rounded once; a machine without the instruction calls the C library's."""
+
+    def emit(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        number = ir.DoubleType()
+        kind = ir.FunctionType(number, [number] * 3)
+        return builder.call(cgutils.get_or_insert_function(builder.module, kind, "llvm.fma.f64"), args)
+
+    return types.float64(types.float64, types.float64, types.float64), emit

@@ -212,7 +212,7 @@ def first(typing_context: Any, lanes: Any) -> Any:
 
 
 @intrinsic  # type: ignore[untyped-decorator]
-def fma(typing_context: Any, a: Any, b: Any, c: Any) -> Any:
+def fmuladd(typing_context: Any, a: Any, b: Any, c: Any) -> Any:
     """Return a * b + c, rounded once if the machine can, else twice."""
 
     def emit(context: Any, builder: Any, sig: Any, args: Any) -> Any:

@@ -18,7 +18,7 @@ from mpi_es.parallel.rank_loss import END, BeginAnew, RankLost, losses, shrink, 
 from mpi_es.parallel.waiting import wait
 
 
-class Line:
+class Connection:
     """This rank's connection to a watchdog, and its slot for the heartbeat.
 
     Args:
@@ -44,7 +44,7 @@ class Line:
             self.process.wait()
 
 
-_line: ContextVar[Line | None] = ContextVar("_line", default=None)
+_connection: ContextVar[Connection | None] = ContextVar("_connection", default=None)
 
 
 @contextmanager
@@ -54,45 +54,53 @@ def watched(comm: Comm) -> Iterator[None]:
         yield
         return
     with losses(comm):
-        line = _start(comm) if sys.platform == "linux" else None
-    token = _line.set(line)
+        connection = _start(comm) if sys.platform == "linux" else None
+    token = _connection.set(connection)
     try:
         with losses(comm):
             yield
     except (RankLost, BeginAnew):
-        if line:
-            line.end()
+        if connection:
+            connection.end()
         raise
     finally:
-        _line.reset(token)
-    if line:
-        line.end()
+        _connection.reset(token)
+    if connection:
+        connection.end()
     with suppress(RankLost), losses(comm):
         wait(comm.Ibarrier())  # no rank ends before every watchdog knows that it may
     if survivable():
         shrink(comm, END)
 
 
-def _start(comm: Comm) -> Line:
+def _start(comm: Comm) -> Connection:
     """Start a watchdog on each node, by one of its ranks; return this rank's connection to it. Collective."""
     node, rank, process = of_this_node(comm), f"{os.getpid()}:{comm.rank}", None
     ranks = gather_objects(node, rank)
-    with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as door:
+    with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as listener:
         if ranks:
-            door.bind("")  # to an abstract name that Linux chooses
-            door.listen(len(ranks))
-            whom = watchdog.NONE if comm.size == 1 else watchdog.EACH if survivable() else watchdog.FIRST
-            command = [sys.executable, "-I", "-S", watchdog.__file__, whom, str(door.fileno()), *ranks]
+            listener.bind("")  # to an abstract name that Linux chooses
+            listener.listen(len(ranks))
+            reported = watchdog.NONE if comm.size == 1 else watchdog.EACH if survivable() else watchdog.FIRST
+            command = [
+                sys.executable,
+                "-I",
+                "-S",
+                watchdog.__file__,
+                reported,
+                str(listener.fileno()),
+                *ranks,
+            ]
             process = subprocess.Popen(
                 command,
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 start_new_session=True,  # it survives the signals with which a launcher cleans up
-                pass_fds=[door.fileno()],
+                pass_fds=[listener.fileno()],
             )
-        address = bcast_object(node, door.getsockname())
+        address = bcast_object(node, listener.getsockname())
     free(node, comm)
-    return Line(rank, address, process)
+    return Connection(rank, address, process)
 
 
 class Heartbeat:
@@ -101,18 +109,22 @@ class Heartbeat:
     def __init__(self, timeout: float) -> None:
         if sys.platform != "linux":
             raise expected("--evaluation-timeout", "0 on a system that is not Linux", timeout)
-        line = _line.get()
-        self.timeout, self.line, self.alone = timeout, line or _start(SerialComm()), line is None
+        connection = _connection.get()
+        self.timeout, self.connection, self.alone = (
+            timeout,
+            connection or _start(SerialComm()),
+            connection is None,
+        )
 
     def write(self, text: str) -> None:
         """Write a heartbeat, with the running episodes;
         an empty text means that the rank waits for others.
         """
-        slot, begin = self.line.slot, watchdog.HEAD.size
+        slot, begin = self.connection.slot, watchdog.HEAD.size
         slot[begin:] = text.encode()[: watchdog.SLOT - begin].ljust(watchdog.SLOT - begin, b"\0")
         watchdog.HEAD.pack_into(slot, 0, time.monotonic() if text else 0.0, self.timeout)
 
     def end(self) -> None:
         """End the watchdog of a single rank: no other evaluation follows."""
         if self.alone:
-            self.line.end()
+            self.connection.end()

@@ -31,18 +31,18 @@ class Watchdog:
     """Watches ranks, each given as `process:rank`, until the first one reports a normal end or all end.
 
     Args:
-        door: the socket on which each rank connects and names itself.
+        listener: the socket on which each rank connects and names itself.
     """
 
-    def __init__(self, whom: str, door: socket.socket, ranks: list[str]) -> None:
-        self.whom, self.door, self.first = whom, door, ranks[0]
+    def __init__(self, reported: str, listener: socket.socket, ranks: list[str]) -> None:
+        self.reported, self.listener, self.first = reported, listener, ranks[0]
         self.left = set(ranks)
-        self.lines: dict[int, tuple[socket.socket, str]] = {}
+        self.connections: dict[int, tuple[socket.socket, str]] = {}
         self.processes: dict[int, str] = {}
         self.slots: dict[str, int] = {}  # the files with the ranks' heartbeats
         self.looked = self.resumed = time.monotonic()
         self.poll = select.epoll()  # returns events in the order in which they happened
-        self.poll.register(door, select.EPOLLIN)
+        self.poll.register(listener, select.EPOLLIN)
         for rank in ranks:
             self._open(rank)
 
@@ -60,30 +60,30 @@ class Watchdog:
         """Watch until no rank is left to watch."""
         while self.left:
             for place, _ in self.poll.poll(_LOOK, maxevents=1):
-                if place == self.door.fileno():
-                    self._let_in()
-                elif place in self.lines:
-                    self._hear(place)
+                if place == self.listener.fileno():
+                    self._accept()
+                elif place in self.connections:
+                    self._receive(place)
                 else:
                     self.poll.unregister(place)
                     self._dead(self.processes.pop(place))
             self._kill_hanging()
 
-    def _let_in(self) -> None:
+    def _accept(self) -> None:
         """Accept a rank's connection."""
-        line, _ = self.door.accept()
-        rank, files = heard(line)
-        self.lines[line.fileno()] = line, rank.decode()
+        connection, _ = self.listener.accept()
+        rank, files = received(connection)
+        self.connections[connection.fileno()] = connection, rank.decode()
         self.slots |= {rank.decode(): file for file in files}
-        self.poll.register(line, select.EPOLLIN)
+        self.poll.register(connection, select.EPOLLIN)
         with contextlib.suppress(OSError):  # it may be gone already
-            line.send(ON_WATCH)
+            connection.send(ON_WATCH)
 
-    def _hear(self, place: int) -> None:
+    def _receive(self, place: int) -> None:
         """Read a rank's message: its normal end, or its death."""
         self.poll.unregister(place)
-        line, rank = self.lines[place]
-        if heard(line)[0] != ALL_WELL:
+        connection, rank = self.connections[place]
+        if received(connection)[0] != ALL_WELL:
             self._dead(rank)
         elif rank == self.first:
             self.left.clear()  # this rank waits for this process to end, and others may wait for it
@@ -95,9 +95,9 @@ class Watchdog:
             self.left.discard(rank)
             now = time.time()
             clock = time.strftime("%H:%M:%S", time.localtime(now)) + f".{int(now % 1 * 1000):03d}"
-            if self.whom != NONE:  # if several nodes report a rank, the earliest is the cause
+            if self.reported != NONE:  # if several nodes report a rank, the earliest is the cause
                 report(rank, f"(process {_process(rank)}) died at {clock}")
-            if self.whom == FIRST:
+            if self.reported == FIRST:
                 self.left.clear()
             if rank == self.first:
                 # /dev/null: the launcher may wait until no process holds the rank's output open.
@@ -127,10 +127,10 @@ def _process(rank: str) -> int:
     return int(rank.partition(":")[0])
 
 
-def heard(line: socket.socket) -> tuple[bytes, list[int]]:
+def received(connection: socket.socket) -> tuple[bytes, list[int]]:
     """Return a rank's message and files; empty if it is gone, or went before it had read everything."""
     try:
-        return socket.recv_fds(line, 64, 1)[:2]
+        return socket.recv_fds(connection, 64, 1)[:2]
     except OSError:
         return b"", []
 

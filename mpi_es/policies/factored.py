@@ -11,7 +11,7 @@ from torch.nn import functional
 from torch.overrides import TorchFunctionMode
 from torch.utils import _pytree as pytree
 
-from mpi_es.policies.tiles import TILE, Parameters, Refused, Tile, filled, flat
+from mpi_es.policies.tiles import TILE, Parameters, Refused, Tile, flat, padded
 from mpi_es.strategies.low_rank import Layout, Part
 
 
@@ -50,10 +50,10 @@ class FactoredParameters:
         for (_, part), tensor in zip(self._parts, shared, strict=True):
             if part.columns:
                 left, right = _factors(rows.to(tensor.dtype), part)
-                tile += [tensor, filled(left), filled(right)]
+                tile += [tensor, padded(left), padded(right)]
             else:
                 moved = rows[:, part.moved].to(tensor.dtype)
-                tile.append(filled(tensor + moved.reshape(-1, *tensor.shape)))
+                tile.append(padded(tensor + moved.reshape(-1, *tensor.shape)))
         return tile
 
     def named(self, tensors: Iterable[Tensor]) -> dict[str, Tensor]:

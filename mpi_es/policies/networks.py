@@ -44,7 +44,7 @@ def seeded(build: Callable[[], nn.Module], seed: int) -> nn.Module:
         return build()
 
 
-def filled(module: nn.Module, parameters: Candidate) -> nn.Module:
+def with_parameters(module: nn.Module, parameters: Candidate) -> nn.Module:
     """Return a module in evaluation mode, with these parameters (dim,) and without gradients."""
     module.eval().requires_grad_(False)
     mine = list(module.parameters())

@@ -52,12 +52,12 @@ class OwnParameters:
     def _tile(self, rows: Tensor) -> Tile:
         parts = rows.split([parameter.numel() for parameter in self._parameters.values()], dim=1)
         return [
-            filled(part.reshape(-1, *parameter.shape).to(parameter.dtype))
+            padded(part.reshape(-1, *parameter.shape).to(parameter.dtype))
             for part, parameter in zip(parts, self._parameters.values(), strict=True)
         ]
 
 
-def filled(rows: Tensor) -> Tensor:
+def padded(rows: Tensor) -> Tensor:
     """Return a tile whose first rows are these; the others are zeros."""
     tile = rows.new_zeros(TILE, *rows.shape[1:])
     tile[: len(rows)] = rows

@@ -45,7 +45,7 @@ def network_of(found: Any, options: Mapping[str, Any], name: str) -> Network:
     return partial(found, **options)
 
 
-class _Recall(NamedTuple):
+class _EpisodeState(NamedTuple):
     """The state of a running episode."""
 
     # The module's memory, in a tile the tuple of its tensors; None at an episode's start
@@ -176,26 +176,26 @@ class ModulePolicy(Policy):
         return self.factored, self.factored.unpack(self._tensor(numbers), self._tensor(centre))
 
     def initial_memory(self, k: int) -> Memory:
-        """Return a _Recall for each network, (k,)."""
-        return _objects([_Recall()] * k)
+        """Return a _EpisodeState for each network, (k,)."""
+        return _objects([_EpisodeState()] * k)
 
     def start(self, episode_seed: int, candidate: int) -> Memory:
         """Return the memory (1,) of an episode; its random numbers depend on these arguments only."""
         seed = rng(episode_seed, Stream.MODULE, candidate).integers(2**62)
-        return _objects([_Recall(seed=int(seed))])
+        return _objects([_EpisodeState(seed=int(seed))])
 
     def outputs(self, weights: Weights, observations: NDArray[Any], memory: Memory) -> tuple[Outputs, Memory]:
         """Return the outputs (k, n) before they become actions, and the memory afterwards."""
-        assert memory is not None, "each network has a recall"
+        assert memory is not None, "each network has a state of its episode"
         batch = self._tensor(observations)
         batched, tiles = weights
         with torch.inference_mode():
             if batched is None:
                 answers, contents = self._in_sequence(tiles, batch, memory)
             else:
-                answers, contents = batched(tiles, batch, [recall.content for recall in memory])
+                answers, contents = batched(tiles, batch, [episode.content for episode in memory])
         pairs = zip(contents, memory, strict=True)
-        after = [_Recall(content, recall.seed, recall.step + 1) for content, recall in pairs]
+        after = [_EpisodeState(content, episode.seed, episode.step + 1) for content, episode in pairs]
         return answers.float().cpu().numpy(), _objects(after)
 
     def _in_sequence(
@@ -210,9 +210,9 @@ class ModulePolicy(Policy):
             for layer, name, buffer in self._buffers:
                 setattr(layer, name, buffer.clone())  # a forward may have changed it for another candidate
             observation = batch[i : i + 1].clone()  # at an address of its own, see _own
-            recall: _Recall = memory[i]
-            self._seed(recall.seed + recall.step)
-            content = recall.content
+            episode: _EpisodeState = memory[i]
+            self._seed(episode.seed + episode.step)
+            content = episode.content
             if self._remembers:
                 answer, content = self._module(observation, content)
             else:
@@ -226,7 +226,7 @@ class ModulePolicy(Policy):
         observe = self._observe()
         first, other = observe(), observe()
         own = [[parameter.detach().clone() for parameter in self._parameters]]
-        begun = _objects([_Recall()])
+        begun = _objects([_EpisodeState()])
         try:
             with torch.inference_mode(), torch.random.fork_rng(devices=[]):
                 answers = [self._in_sequence(own, seen, begun)[0] for seen in (first, other, first)]

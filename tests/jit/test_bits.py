@@ -1,6 +1,8 @@
+from fractions import Fraction
+
 import numpy as np
 
-from mpi_es.jit.bits import highest, lowest, read_uint32, read_uint64
+from mpi_es.jit.bits import fma, highest, lowest, read_uint32, read_uint64
 from mpi_es.jit.decorator import compiled
 
 
@@ -33,3 +35,16 @@ def test_bytes_are_read_as_words_from_any_place_on():
     words(numbers, four, eight)
     assert four.tolist() == [np.frombuffer(numbers[i : i + 4].tobytes(), np.uint32)[0] for i in range(20)]
     assert eight.tolist() == [np.frombuffer(numbers[i : i + 8].tobytes(), np.uint64)[0] for i in range(20)]
+
+
+@compiled()
+def fused(a, b, c):
+    return fma(a, b, c)
+
+
+def test_a_product_and_a_sum_are_rounded_once():
+    differs = 0
+    for a, b, c in np.random.default_rng(0).standard_normal((500, 3)):
+        assert fused(a, b, c) == float(Fraction(a) * Fraction(b) + Fraction(c))
+        differs += fused(a, b, c) != a * b + c
+    assert differs > 50

@@ -5,46 +5,46 @@ import time
 import pytest
 
 from mpi_es.parallel import watch, watchdog
-from mpi_es.parallel.watch import Heartbeat, Line
+from mpi_es.parallel.watch import Connection, Heartbeat
 from tests.launching import LIMIT
 
 
 @pytest.fixture
-def line():
-    """A line at whose other end nobody is."""
-    line = Line(f"{os.getpid()}:0", b"\0no watchdog", None)
-    token = watch._line.set(line)
-    yield line
-    watch._line.reset(token)
+def connection():
+    """A connection at whose other end nobody is."""
+    connection = Connection(f"{os.getpid()}:0", b"\0no watchdog", None)
+    token = watch._connection.set(connection)
+    yield connection
+    watch._connection.reset(token)
 
 
-def read(line):
-    """Return time, timeout and text of a line's slot."""
-    text = line.slot[watchdog.HEAD.size : watchdog.SLOT].rstrip(b"\0").decode()
-    return *watchdog.HEAD.unpack_from(line.slot), text
+def read(connection):
+    """Return time, timeout and text of a connection's slot."""
+    text = connection.slot[watchdog.HEAD.size : watchdog.SLOT].rstrip(b"\0").decode()
+    return *watchdog.HEAD.unpack_from(connection.slot), text
 
 
-def test_a_sign_of_life_has_its_time_and_what_is_under_way(line):
+def test_a_sign_of_life_has_its_time_and_what_is_under_way(connection):
     before = time.monotonic()
     Heartbeat(7.0).write("candidate 3, episode seed 5")
-    seconds, *rest = read(line)
+    seconds, *rest = read(connection)
     assert before <= seconds <= time.monotonic()
     assert rest == [7.0, "candidate 3, episode seed 5"]
 
 
-def test_a_rank_that_waits_has_no_time_and_a_long_text_stays_in_its_slot(line):
+def test_a_rank_that_waits_has_no_time_and_a_long_text_stays_in_its_slot(connection):
     heartbeat = Heartbeat(7.0)
     heartbeat.write("x" * 10 * watchdog.SLOT)
-    assert read(line)[2] == "x" * (watchdog.SLOT - watchdog.HEAD.size)
+    assert read(connection)[2] == "x" * (watchdog.SLOT - watchdog.HEAD.size)
     heartbeat.write("")
-    assert read(line) == (0, 7.0, "")
+    assert read(connection) == (0, 7.0, "")
 
 
 def test_the_watchdog_of_a_rank_that_is_alone_ends_with_the_heartbeat_in_silence(capfd):
     heartbeat = Heartbeat(LIMIT)
-    assert heartbeat.line.process.poll() is None
+    assert heartbeat.connection.process.poll() is None
     heartbeat.end()
-    assert heartbeat.line.process.poll() == 0
+    assert heartbeat.connection.process.poll() == 0
     assert capfd.readouterr() == ("", "")
 
 

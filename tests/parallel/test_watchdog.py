@@ -1,4 +1,4 @@
-"""The watchdog's script where a rank dies as soon as its line is open, and runs in which a rank hangs."""
+"""The watchdog's script where a rank dies as soon as its connection is open, and runs in which a rank hangs."""
 
 import os
 import re
@@ -23,12 +23,12 @@ HANGING += ("--num-eval-rollouts", "3")
 HANGING += ("--checkpoint-interval", "0")
 RANK = """
 import os, signal, socket, sys
-door, word, death = sys.argv[1:]
-line = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-line.connect(b"\\0" + door.encode())
-line.sendall(word.encode())
+listener, word, death = sys.argv[1:]
+connection = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+connection.connect(b"\\0" + listener.encode())
+connection.sendall(word.encode())
 if death == "with the word unread":
-    line.recv(1, socket.MSG_PEEK)
+    connection.recv(1, socket.MSG_PEEK)
 os.kill(os.getpid(), signal.SIGKILL)
 """
 
@@ -44,25 +44,25 @@ def process_that_lives():
 
 
 @contextmanager
-def watching(whom, *ranks):
-    """The door and the process of a watchdog."""
-    with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as door:
-        door.bind("")  # Linux chooses a name, of no file
-        door.listen()
-        command = [sys.executable, watchdog.__file__, whom, str(door.fileno()), *ranks]
+def watching(reported, *ranks):
+    """The listener and the process of a watchdog."""
+    with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as listener:
+        listener.bind("")  # Linux chooses a name, of no file
+        listener.listen()
+        command = [sys.executable, watchdog.__file__, reported, str(listener.fileno()), *ranks]
         streams = {"stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE, "text": True}
-        with subprocess.Popen(command, pass_fds=[door.fileno()], **streams) as watch:
-            yield door, watch
+        with subprocess.Popen(command, pass_fds=[listener.fileno()], **streams) as watch:
+            yield listener, watch
 
 
 @pytest.mark.parametrize("death", ["before it is let in", "with the word unread"])
 def test_a_rank_that_dies_as_soon_as_its_line_is_open_is_named(death):
     with process_that_lives() as body:
-        rank = f"{body.pid}:1"  # its line ends, its process does not
-        with watching(watchdog.FIRST, f"{os.getpid()}:0", rank) as (door, watch):
+        rank = f"{body.pid}:1"  # its connection ends, its process does not
+        with watching(watchdog.FIRST, f"{os.getpid()}:0", rank) as (listener, watch):
             if death == "before it is let in":
                 watch.send_signal(signal.SIGSTOP)
-            name = door.getsockname()[1:].decode()
+            name = listener.getsockname()[1:].decode()
             subprocess.run([sys.executable, "-c", RANK, name, rank, death], timeout=LIMIT, check=False)
             watch.send_signal(signal.SIGCONT)
             _, err = watch.communicate(timeout=LIMIT)
@@ -84,9 +84,9 @@ def test_where_the_others_outlive_the_first_they_are_watched_until_they_end():
 
 
 def test_a_job_that_was_suspended_has_not_hung():
-    with process_that_lives() as body, socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as door:
+    with process_that_lives() as body, socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as listener:
         rank, now = f"{body.pid}:0", time.monotonic()
-        watch = watchdog.Watchdog(watchdog.NONE, door, [rank])
+        watch = watchdog.Watchdog(watchdog.NONE, listener, [rank])
         watch.slots[rank] = os.memfd_create("slot")
         os.write(watch.slots[rank], watchdog.HEAD.pack(now - 100, 60).ljust(watchdog.SLOT, b"\0"))
         watch.looked = watch.resumed = now - 90

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from mpi_es.jit.bits import read_uint32, read_uint64
 from mpi_es.jit.decorator import compiled
-from mpi_es.jit.simd import WIDTH, fma, load, spread, store
+from mpi_es.jit.simd import WIDTH, fmuladd, load, spread, store
 
 PATCH, STRIDE, CHANNELS = 7, 4, 3  # arXiv:2003.08165
 ROW = PATCH * CHANNELS  # bytes of a patch in one row of the picture
@@ -187,13 +187,13 @@ def _project_eight(
     for y in range(PATCH):
         for i in range(ROW):
             weight, x = load(weights, WIDTH * (y * ROW + i)), y * stride + i
-            a = fma(spread(pixels, at_a + x), weight, a)
-            b = fma(spread(pixels, at_b + x), weight, b)
-            c = fma(spread(pixels, at_c + x), weight, c)
-            d = fma(spread(pixels, at_d + x), weight, d)
-            e = fma(spread(pixels, at_e + x), weight, e)
-            f = fma(spread(pixels, at_f + x), weight, f)
-            g = fma(spread(pixels, at_g + x), weight, g)
-            h = fma(spread(pixels, at_h + x), weight, h)
+            a = fmuladd(spread(pixels, at_a + x), weight, a)
+            b = fmuladd(spread(pixels, at_b + x), weight, b)
+            c = fmuladd(spread(pixels, at_c + x), weight, c)
+            d = fmuladd(spread(pixels, at_d + x), weight, d)
+            e = fmuladd(spread(pixels, at_e + x), weight, e)
+            f = fmuladd(spread(pixels, at_f + x), weight, f)
+            g = fmuladd(spread(pixels, at_g + x), weight, g)
+            h = fmuladd(spread(pixels, at_h + x), weight, h)
     for i, sums in enumerate((a, b, c, d, e, f, g, h)):
         store(projected, WIDTH * (kind + i), sums)

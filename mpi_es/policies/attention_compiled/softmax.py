@@ -15,7 +15,7 @@ from mpi_es.jit.simd import (
     AVX512,
     WIDE,
     WIDTH,
-    fma,
+    fmuladd,
     load,
     load_wide,
     maximum,
@@ -138,7 +138,7 @@ def _exponentiate_scores(
     for key in range(kinds):
         value = exp2(_score(q0, q1, q2, q3, keys, QUERY_DIM * key))
         store(exponentials, WIDE * key, value)
-        divisor = fma(value, spread_wide(repeats, key), divisor)
+        divisor = fmuladd(value, spread_wide(repeats, key), divisor)
     return divisor
 
 
@@ -157,7 +157,7 @@ def _exponentiate(kinds: int, repeats: Array, scores: Array) -> Lanes:
     for key in range(kinds):
         value = exp2(load_wide(scores, WIDE * key))
         store(scores, WIDE * key, value)
-        divisor = fma(value, spread_wide(repeats, key), divisor)
+        divisor = fmuladd(value, spread_wide(repeats, key), divisor)
     return divisor
 
 
@@ -191,9 +191,9 @@ def _queries(queries: Array, query: int) -> tuple[Lanes, Lanes, Lanes, Lanes]:
 def _score(q0: Lanes, q1: Lanes, q2: Lanes, q3: Lanes, keys: Array, place: int) -> Lanes:
     """Return the dot products of queries with the key at `place`."""
     score = q0 * spread_wide(keys, place)
-    score = fma(q1, spread_wide(keys, place + 1), score)
-    score = fma(q2, spread_wide(keys, place + 2), score)
-    return fma(q3, spread_wide(keys, place + 3), score)
+    score = fmuladd(q1, spread_wide(keys, place + 1), score)
+    score = fmuladd(q2, spread_wide(keys, place + 2), score)
+    return fmuladd(q3, spread_wide(keys, place + 3), score)
 
 
 @compiled(borrowing=True)
@@ -201,7 +201,7 @@ def _add(kinds: int, share: Lanes, exponentials: Array, sums: Array) -> None:
     """Add the powers of a vector of queries, times their shares, to each key's sums."""
     for key in range(kinds):
         place = WIDE * key
-        store(sums, place, fma(load_wide(exponentials, place), share, load_wide(sums, place)))
+        store(sums, place, fmuladd(load_wide(exponentials, place), share, load_wide(sums, place)))
 
 
 # The polynomial of degree 5 nearest to 2**x on [-1/2, 1/2]: its largest relative error, 7.5e-8, is about that
@@ -222,7 +222,7 @@ def exp2(x: Lanes) -> Lanes:
     whole = x + splat_wide(NO_FRACTION)
     rest = x - (whole - splat_wide(NO_FRACTION))
     square = rest * rest  # Estrin's scheme: a shorter chain than Horner's
-    high = fma(splat_wide(C5), rest, splat_wide(C4))
-    middle = fma(splat_wide(C3), rest, splat_wide(C2))
-    low = fma(splat_wide(C1), rest, splat_wide(C0))
-    return shift_into_exponent(fma(fma(high, square, middle), square, low), whole)
+    high = fmuladd(splat_wide(C5), rest, splat_wide(C4))
+    middle = fmuladd(splat_wide(C3), rest, splat_wide(C2))
+    low = fmuladd(splat_wide(C1), rest, splat_wide(C0))
+    return shift_into_exponent(fmuladd(fmuladd(high, square, middle), square, low), whole)

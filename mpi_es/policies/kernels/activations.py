@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mpi_es.jit.decorator import compiled
-from mpi_es.jit.simd import first, fma, maximum, minimum, splat_wide
+from mpi_es.jit.simd import first, fmuladd, maximum, minimum, splat_wide
 
 Lanes = Any  # a vector of WIDE numbers
 F32 = np.float32
@@ -54,15 +54,15 @@ def tanh(x: Lanes) -> Lanes:
     """Return the hyperbolic tangent."""
     x = minimum(splat_wide(_BOUND), maximum(splat_wide(-_BOUND), x))
     square = x * x
-    odd = fma(splat_wide(_ODD[6]), square, splat_wide(_ODD[5]))
-    odd = fma(odd, square, splat_wide(_ODD[4]))
-    odd = fma(odd, square, splat_wide(_ODD[3]))
-    odd = fma(odd, square, splat_wide(_ODD[2]))
-    odd = fma(odd, square, splat_wide(_ODD[1]))
-    odd = fma(odd, square, splat_wide(_ODD[0]))
-    even = fma(splat_wide(_EVEN[3]), square, splat_wide(_EVEN[2]))
-    even = fma(even, square, splat_wide(_EVEN[1]))
-    even = fma(even, square, splat_wide(_EVEN[0]))
+    odd = fmuladd(splat_wide(_ODD[6]), square, splat_wide(_ODD[5]))
+    odd = fmuladd(odd, square, splat_wide(_ODD[4]))
+    odd = fmuladd(odd, square, splat_wide(_ODD[3]))
+    odd = fmuladd(odd, square, splat_wide(_ODD[2]))
+    odd = fmuladd(odd, square, splat_wide(_ODD[1]))
+    odd = fmuladd(odd, square, splat_wide(_ODD[0]))
+    even = fmuladd(splat_wide(_EVEN[3]), square, splat_wide(_EVEN[2]))
+    even = fmuladd(even, square, splat_wide(_EVEN[1]))
+    even = fmuladd(even, square, splat_wide(_EVEN[0]))
     return x * (odd / even)
 
 
@@ -70,7 +70,7 @@ def tanh(x: Lanes) -> Lanes:
 def sigmoid(x: Lanes) -> Lanes:
     """Return 1 / (1 + exp(-x))."""
     half = splat_wide(F32(0.5))
-    return fma(half, tanh(half * x), half)
+    return fmuladd(half, tanh(half * x), half)
 
 
 @compiled(borrowing=True)
@@ -79,7 +79,7 @@ def selu(x: Lanes) -> Lanes:
     zero = splat_wide(F32(0))
     t = tanh(splat_wide(F32(0.5)) * minimum(zero, x))
     below = (t + t) / (splat_wide(F32(1)) - t)
-    return splat_wide(_SELU_SCALE) * fma(splat_wide(_SELU_ALPHA), below, maximum(zero, x))
+    return splat_wide(_SELU_SCALE) * fmuladd(splat_wide(_SELU_ALPHA), below, maximum(zero, x))
 
 
 @compiled(borrowing=True)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mpi_es.jit.decorator import compiled
-from mpi_es.jit.simd import WIDE, fma, load_wide, splat_wide, spread_wide, store
+from mpi_es.jit.simd import WIDE, fmuladd, load_wide, splat_wide, spread_wide, store
 from mpi_es.policies.kernels.activations import activate
 
 Array = NDArray[np.float32]
@@ -91,16 +91,16 @@ def _apply_to_four(
     even_3, odd_3 = load_wide(weights, bias + 3 * WIDE), zero
     for i in range(first, first + inputs, 2):
         number = spread_wide(numbers, i)
-        even_0 = fma(load_wide(weights, place), number, even_0)
-        even_1 = fma(load_wide(weights, place + WIDE), number, even_1)
-        even_2 = fma(load_wide(weights, place + 2 * WIDE), number, even_2)
-        even_3 = fma(load_wide(weights, place + 3 * WIDE), number, even_3)
+        even_0 = fmuladd(load_wide(weights, place), number, even_0)
+        even_1 = fmuladd(load_wide(weights, place + WIDE), number, even_1)
+        even_2 = fmuladd(load_wide(weights, place + 2 * WIDE), number, even_2)
+        even_3 = fmuladd(load_wide(weights, place + 3 * WIDE), number, even_3)
         place += width
         number = spread_wide(numbers, i + 1)
-        odd_0 = fma(load_wide(weights, place), number, odd_0)
-        odd_1 = fma(load_wide(weights, place + WIDE), number, odd_1)
-        odd_2 = fma(load_wide(weights, place + 2 * WIDE), number, odd_2)
-        odd_3 = fma(load_wide(weights, place + 3 * WIDE), number, odd_3)
+        odd_0 = fmuladd(load_wide(weights, place), number, odd_0)
+        odd_1 = fmuladd(load_wide(weights, place + WIDE), number, odd_1)
+        odd_2 = fmuladd(load_wide(weights, place + 2 * WIDE), number, odd_2)
+        odd_3 = fmuladd(load_wide(weights, place + 3 * WIDE), number, odd_3)
         place += width
     store(numbers, target, activate(kind, even_0 + odd_0))
     store(numbers, target + WIDE, activate(kind, even_1 + odd_1))
@@ -115,7 +115,7 @@ def _apply_to_one(
     """Write one vector of activations."""
     even, odd = load_wide(weights, place + inputs * width), splat_wide(F32(0))
     for i in range(first, first + inputs, 2):
-        even = fma(load_wide(weights, place), spread_wide(numbers, i), even)
-        odd = fma(load_wide(weights, place + width), spread_wide(numbers, i + 1), odd)
+        even = fmuladd(load_wide(weights, place), spread_wide(numbers, i), even)
+        odd = fmuladd(load_wide(weights, place + width), spread_wide(numbers, i + 1), odd)
         place += 2 * width
     store(numbers, target, activate(kind, even + odd))

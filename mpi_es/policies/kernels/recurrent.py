@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mpi_es.jit.decorator import compiled
-from mpi_es.jit.simd import WIDE, fma, load_wide, store
+from mpi_es.jit.simd import WIDE, fmuladd, load_wide, store
 from mpi_es.policies.kernels import activations
 from mpi_es.policies.kernels.activations import activate
 from mpi_es.policies.kernels.layers import aligned, apply, clear, even, padded
@@ -105,7 +105,7 @@ def _lstm(numbers: Array, state: int, width: int, memory: Array, units: int) -> 
         numbers[cell + i] = memory[units + i]
     for i in range(0, width, WIDE):
         taken = load_wide(numbers, first + i) * load_wide(numbers, first + 2 * width + i)
-        kept = fma(load_wide(numbers, first + width + i), load_wide(numbers, cell + i), taken)
+        kept = fmuladd(load_wide(numbers, first + width + i), load_wide(numbers, cell + i), taken)
         store(numbers, cell + i, kept)
         shown = activate(activations.TANH, kept)
         store(numbers, state + i, load_wide(numbers, first + 3 * width + i) * shown)
@@ -121,6 +121,6 @@ def _gru(numbers: Array, state: int, width: int) -> None:
         reset = load_wide(numbers, i + width) + load_wide(numbers, i + width + gates)
         update = load_wide(numbers, i + 2 * width) + load_wide(numbers, i + 2 * width + gates)
         reset, update = activate(activations.SIGMOID, reset), activate(activations.SIGMOID, update)
-        new = fma(reset, load_wide(numbers, i + 3 * width + gates), load_wide(numbers, i + 3 * width))
+        new = fmuladd(reset, load_wide(numbers, i + 3 * width + gates), load_wide(numbers, i + 3 * width))
         new = activate(activations.TANH, new)
-        store(numbers, i, fma(update, load_wide(numbers, i) - new, new))
+        store(numbers, i, fmuladd(update, load_wide(numbers, i) - new, new))

@@ -7,8 +7,8 @@ import math
 
 import numpy as np
 
+from mpi_es.jit.bits import fma
 from mpi_es.jit.decorator import compiled
-from mpi_es.jit.rounding import fma
 from mpi_es.worlds.box2d.settings import F32, F64, ONE
 
 _HEX = float.fromhex

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from mpi_es.jit.bits import fma
+from mpi_es.jit.bits import fmuladd
 from mpi_es.jit.decorator import compiled
 
 F32 = np.float32
@@ -20,11 +20,11 @@ _S3, _S5, _S7, _S9 = map(F32, (-0.16666667, 0.008333397, -0.00019856491, 2.84040
 def cosine(x: Any) -> Any:
     """Return numpy's cosine."""
     square = x * x
-    return fma(fma(fma(fma(_C8, square, _C6), square, _C4), square, _C2), square, F32(1))
+    return fmuladd(fmuladd(fmuladd(fmuladd(_C8, square, _C6), square, _C4), square, _C2), square, F32(1))
 
 
 @compiled()
 def sine(x: Any) -> Any:
     """Return numpy's sine."""
     square = x * x
-    return fma(fma(fma(fma(_S9, square, _S7), square, _S5), square, _S3) * square, x, x)
+    return fmuladd(fmuladd(fmuladd(fmuladd(_S9, square, _S7), square, _S5), square, _S3) * square, x, x)
