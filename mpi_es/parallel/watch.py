@@ -82,17 +82,9 @@ def _start(comm: Comm) -> Connection:
             listener.bind("")  # to an abstract name that Linux chooses
             listener.listen(len(ranks))
             reported = watchdog.NONE if comm.size == 1 else watchdog.EACH if survivable() else watchdog.FIRST
-            command = [
-                sys.executable,
-                "-I",
-                "-S",
-                watchdog.__file__,
-                reported,
-                str(listener.fileno()),
-                *ranks,
-            ]
+            program = [sys.executable, "-I", "-S", watchdog.__file__]
             process = subprocess.Popen(
-                command,
+                [*program, reported, str(listener.fileno()), *ranks],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 start_new_session=True,  # it survives the signals with which a launcher cleans up
@@ -109,12 +101,8 @@ class Heartbeat:
     def __init__(self, timeout: float) -> None:
         if sys.platform != "linux":
             raise expected("--evaluation-timeout", "0 on a system that is not Linux", timeout)
-        connection = _connection.get()
-        self.timeout, self.connection, self.alone = (
-            timeout,
-            connection or _start(SerialComm()),
-            connection is None,
-        )
+        shared = _connection.get()
+        self.timeout, self.connection, self.alone = timeout, shared or _start(SerialComm()), shared is None
 
     def write(self, text: str) -> None:
         """Write a heartbeat, with the running episodes;

@@ -1,4 +1,4 @@
-"""The watchdog's script where a rank dies as soon as its connection is open, and runs in which a rank hangs."""
+"""The watchdog's script where a rank dies as soon as it is connected, and runs in which a rank hangs."""
 
 import os
 import re
