@@ -143,7 +143,7 @@ def test_an_environment_that_cannot_be_made_raises(env, options, complaint):
 
 
 def test_held_out_observations_must_have_the_space_of_training():
-    with pytest.raises(UserError, match="--held-out-env-options: expected observations in Discrete"):
+    with pytest.raises(UserError, match=r"--held-out-env-options: expected the spaces \(Discrete\(16\), "):
         space(
             Config(
                 member="sb3",
