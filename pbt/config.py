@@ -45,7 +45,7 @@ class Config:
     selection: Literal["truncation", "winner-takes-all", "tournament", "mf-pbt", "none"] = "truncation"
     """Who copies whom; none: members train independently"""
     fraction: Annotated[float, Range(0, 0.5, with_low=False), Of("selection", "truncation", "mf-pbt")] = 0.25
-    """Share of the population, or of each of mf-pbt's, that copies, and share that it copies from"""
+    """Share of the population (mf-pbt: of each sub-population) that copies, and share that it copies from"""
     periods: Annotated[tuple[int, ...], Of("selection", "mf-pbt")] = (1, 5)
     """mf-pbt: the number of generations between selections, for each sub-population"""
     copy: Annotated[Literal["all", "weights", "nothing"], _SELECTING] = "all"

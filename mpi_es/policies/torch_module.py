@@ -176,7 +176,7 @@ class ModulePolicy(Policy):
         return self.factored, self.factored.unpack(self._tensor(numbers), self._tensor(centre))
 
     def initial_memory(self, k: int) -> Memory:
-        """Return a _EpisodeState for each network, (k,)."""
+        """Return an _EpisodeState for each network, (k,)."""
         return _objects([_EpisodeState()] * k)
 
     def start(self, episode_seed: int, candidate: int) -> Memory:

@@ -24,8 +24,9 @@ def learning(run: Curves) -> list[Panel]:
 
 
 def comparison(groups: Sequence[Group]) -> dict[str, list[Panel]]:
-    """Return the best values or the held-out returns, if there are any, and the fitness of groups of runs
-    by generations, steps and wall time.
+    """Return the fitness of groups of runs by generations, steps and wall time.
+
+    Before it come the best values, for functions whose one call gives a value, or else the held-out returns.
     """
     runs = [run for group in groups for run in group.runs]
     titles = {"mean": words(runs).mean}
@@ -124,11 +125,12 @@ def _draw_lines(axes: Axes, groups: Sequence[Group], quantity: str, axis: str) -
     for group, (colour, dash) in zip(groups, cycle(_LOOKS), strict=False):
         x, low, median, high = group.summary(axis, quantity)
         axes.plot(x, median, color=colour, ls=dash, lw=1.6, label=group.label)
-        if len(group.runs) > 1:
+        lines = [run.line(axis, quantity) for run in group.runs]
+        if len(lines) > 1:
             axes.fill_between(x, low, high, color=colour, alpha=0.15, lw=0)
-            for run in group.runs:
-                axes.plot(*run.line(axis, quantity), color=colour, ls=dash, lw=0.6, alpha=0.5)
-        for x, y in (run.line(axis, quantity) for run in group.runs):
+            for line in lines:
+                axes.plot(*line, color=colour, ls=dash, lw=0.6, alpha=0.5)
+        for x, y in lines:
             if len(x) == 1:  # a line would not be seen
                 axes.plot(x, y, "o", color=colour, ms=3)
 

@@ -190,8 +190,10 @@ class SB3(Member):
         """Raise Diverged for an error that comes from weights or outputs that are not finite."""
         try:
             yield
+        except Stopped:
+            raise
         except Exception as error:
-            if self.stop or (self._finite() and not _NO_DISTRIBUTION.match(str(error))):
+            if self._finite() and not _NO_DISTRIBUTION.match(str(error)):
                 raise
             raise Diverged from error
 
