@@ -30,7 +30,6 @@ from mpi_es.parallel.collectives import Comm
 from mpi_es.parallel.entry_point import launch
 from mpi_es.parallel.rank_loss import survivable
 from mpi_es.parallel.stop_signal import StopFlag
-from mpi_es.run_file import checkpoint
 from mpi_es.run_file.scores import summary
 
 # By argument: the options that have no effect next to it.
@@ -246,8 +245,8 @@ def compared_with(logged: dict[str, Any], generation: int, returns: NDArray[np.f
 
 def write_csv(path: Path, rows: Iterable[tuple[int, float, int]] | None) -> None:
     """Write episodes into a file; without rows, only check that it can be written."""
-    if path.name in (checkpoint.NAME, checkpoint.PREVIOUS):
-        raise expected("--csv", "a file other than a run's", str(path))
+    if path.suffix in (".h5", ".npz"):
+        raise expected("--csv", "a file other than a run's or an agent's", str(path))
     new = not os.path.lexists(path)
     try:
         with path.open("a" if rows is None else "w", newline="") as file:

@@ -186,6 +186,8 @@ class Run:
         self.fitness, self.constraint_values = fitness, constraints
         if self.exact:
             self.keep_best(population, fitness, constraints)
+        if isinstance(strategy, Restarts) and strategy.begins:
+            self.constraints.begin()
         lowest = np.finfo(np.float64).min
         ranked = np.maximum(self.constraints.penalised(fitness, constraints), lowest)
         # A candidate whose call failed ranks last: just below the worst of the others.

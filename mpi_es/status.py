@@ -63,7 +63,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             complaints += 1
             print(f"error: {error}", file=sys.stderr)
     if rows:
-        sys.stdout.write(f"{table(rows)}\n")  # in one piece: `head -1` leaves after the first line
+        print(f"{table(rows)}\n", end="")  # in one piece: `head -1` leaves after the first line
     return 2 if complaints else 0
 
 

@@ -57,7 +57,7 @@ def test_options_that_no_evaluation_can_have_are_refused(options, why):
         ("/nowhere", r"expected a directory that holds run\.h5, got '/nowhere'"),
         ("{run} --video /nowhere/a.mp4", r"--video: cannot write /nowhere/a.mp4 \(No such file.*\)$"),
         ("{run} --csv .", r"--csv: cannot write \. \(Is a directory\)$"),
-        ("{run} --csv {run}/run.h5", "--csv: expected a file other than a run's, got"),
+        ("{run} --csv {run}/run.h5", "--csv: expected a file other than a run's or an agent's, got"),
         (
             f"{ROOT}/docs/carracing/evolved.npz",
             "RUN: expected a run, got .*; --from-pretrained takes an npz file",

@@ -275,7 +275,8 @@ class Evaluator:
         except RankLost as error:  # in this rank's group
             lost = error
         except BaseException as error:  # the others would wait for ever
-            outcome = FAILED
+            # A signal may also end a program that the episode has started, which fails it.
+            outcome = STOPPED if self.stop_flag else FAILED
             text = str(error) if isinstance(error, RolloutError) else traceback.format_exc()
             failure = RolloutError(f"rank {self.loop.comm.rank} on {socket.gethostname()}: {text}")
             failure.x = getattr(error, "x", None)

@@ -12,6 +12,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
+from torch.nn.parameter import is_lazy
 
 from mpi_es.arrays import Candidate
 from mpi_es.errors import UserError, expected, one_line
@@ -26,6 +27,7 @@ from mpi_es.strategies.low_rank import Layout
 
 # The program for tiles of networks (None: one network at a time), and the tensors of each tile or network
 Weights = tuple[BatchedModule | None, list[Tile]]
+Buffers = dict[tuple[str, str], Tensor]  # by the path of the layer and the name
 Network = Callable[[Any, Any], nn.Module]  # of observation space and action space
 
 
@@ -99,11 +101,11 @@ class ModulePolicy(Policy):
         self.shapes = {name: tuple(p.shape) for name, p in self._module.named_parameters()}
         if not self.dim:
             raise expected("--policy", "a module that has parameters", name)
-        self._buffers = [
-            (layer, name, buffer.clone())
-            for layer in self._module.modules()
-            for name, buffer in layer.named_buffers(recurse=False)
-        ]
+        for called, parameter in self._module.named_parameters():
+            if parameter.is_complex():
+                hint = "torch.view_as_complex makes complex numbers of pairs of real ones"
+                raise expected("--policy", "real parameters", f"{called} of {parameter.dtype}", hint)
+        self._buffers = _copies(_buffers_of(self._module))
         self.batched: BatchedModule | None = None
         self.factored: BatchedModule | None = None
         not_by_factors = not_together = ""
@@ -125,7 +127,7 @@ class ModulePolicy(Policy):
     def buffers(self) -> str:
         """A digest of the module's buffers; empty without any."""
         digest = hashlib.blake2b(digest_size=16)
-        for _, name, buffer in self._buffers:
+        for (_, name), buffer in self._buffers.items():
             digest.update(f"{name} {buffer.dtype} {tuple(buffer.shape)}".encode())
             digest.update(buffer.cpu().flatten().view(torch.uint8).numpy().tobytes())
         return digest.hexdigest() if self._buffers else ""
@@ -157,10 +159,9 @@ class ModulePolicy(Policy):
 
     def module(self) -> nn.Module:
         """Return a new module of the user's class, in evaluation mode."""
-        module = self._build()
-        for buffer, ours in zip(module.buffers(), self._module.buffers(), strict=True):
-            buffer.copy_(ours.cpu())  # a buffer may have been drawn at random
-        return module
+        module = self._build().to(self.device)
+        _set_buffers(module, self._buffers)  # one may have been drawn at random
+        return module.cpu()
 
     def unpack(self, parameters: NDArray[np.float32]) -> Weights:
         """Return the parameters (k, dim) as tensors of the module's shapes."""
@@ -207,8 +208,7 @@ class ModulePolicy(Policy):
         for i, tensors in enumerate(networks):
             for parameter, tensor in zip(self._parameters, tensors, strict=True):
                 parameter.data = tensor
-            for layer, name, buffer in self._buffers:
-                setattr(layer, name, buffer.clone())  # a forward may have changed it for another candidate
+            _set_buffers(self._module, self._buffers)  # a forward may have changed them for another candidate
             observation = batch[i : i + 1].clone()  # at an address of its own, see _own
             episode: _EpisodeState = memory[i]
             self._seed(episode.seed + episode.step)
@@ -289,8 +289,10 @@ class ModulePolicy(Policy):
         observation = observation.to(device)
         try:
             module = module.to(device)
+            before = _copies({place: one for place, one in _buffers_of(module).items() if not is_lazy(one)})
             with torch.no_grad():
                 answer = module(observation, None) if remembers(module) else (module(observation), None)
+            _set_buffers(module, before)  # the forward may have changed them
         except (Exception, SystemExit) as error:
             raise self._failed(observation, error) from error
         if not (isinstance(answer, tuple) and len(answer) == 2):
@@ -306,6 +308,27 @@ class ModulePolicy(Policy):
     def _failed(self, observation: Tensor, error: BaseException) -> UserError:
         """Return the error of a module whose forward raises one."""
         return UserError(f"--policy {self.name}: failed on {_shown(observation)}: {one_line(error)}")
+
+
+def _buffers_of(module: nn.Module) -> Buffers:
+    """Return the buffers of all layers; several may be one tensor."""
+    return {
+        (path, name): buffer
+        for path, layer in module.named_modules()
+        for name, buffer in layer.named_buffers(recurse=False, remove_duplicate=False)
+    }
+
+
+def _copies(buffers: Buffers) -> Buffers:
+    """Return a copy of each tensor."""
+    copies = {id(buffer): buffer.clone() for buffer in buffers.values()}
+    return {place: copies[id(buffer)] for place, buffer in buffers.items()}
+
+
+def _set_buffers(module: nn.Module, buffers: Buffers) -> None:
+    """Give a module copies of the buffers."""
+    for (path, name), buffer in _copies(buffers).items():
+        setattr(module.get_submodule(path), name, buffer)
 
 
 def _shown(observation: Tensor) -> str:

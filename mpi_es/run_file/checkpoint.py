@@ -85,7 +85,7 @@ def directory_of(run: Path) -> Path:
         return run
     if run.name == NAME:
         return run.parent
-    hint = f"use {run.parent}"
+    hint = f"use {run.parent}" if exists(run.parent) else ""
     if run.name == PREVIOUS:
         hint += f", which reads it if {NAME} is damaged; to go back to it, copy it to DIRECTORY/{NAME}"
     raise expected("run", f"a directory that holds {NAME}", str(run), hint)

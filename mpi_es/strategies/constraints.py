@@ -31,8 +31,8 @@ class Constraints:
     """
 
     def __init__(self, dim: int, count: int, stored: dict[str, Any] | None = None) -> None:
-        self.count = count
-        self._lagrangian = AugmentedLagrangian(dim, count)
+        self.dim, self.count = dim, count
+        self.begin()
         self.of_best = np.full(count, np.inf)  # at the run's best x; infinite before there is one
         self._rows = Table(Feasibility, stored)
         if stored:
@@ -40,6 +40,10 @@ class Constraints:
             example = to_plain(self._lagrangian.state)
             check_group(stored["lagrangian"], rules_like(example), "/constraints/lagrangian")
             self._lagrangian.state = from_plain(LagrangianState, stored["lagrangian"])
+
+    def begin(self) -> None:
+        """Begin with new penalties; those of a start that is over have grown with its small last steps."""
+        self._lagrangian = AugmentedLagrangian(self.dim, self.count)
 
     def penalised(self, fitness: Vector, constraints: Vector) -> Vector:
         """Return the fitness (n,) that the strategy gets."""

@@ -115,6 +115,11 @@ class Restarts:
         return int(self._state.start["number"])
 
     @property
+    def begins(self) -> bool:
+        """Whether the running start has not been told a generation yet."""
+        return self._state.generation == self._state.begun
+
+    @property
     def popsize(self) -> int:
         """The number of candidates that ask returns, perhaps of a new start."""
         return self._next().popsize if self._state.over else self._inner.popsize

@@ -10,6 +10,7 @@ from numba.core.dispatcher import Dispatcher
 
 from mpi_es.errors import expected
 from mpi_es.jit.decorator import Compiled
+from mpi_es.worlds.options import is_whole
 
 FUNCTIONS = ("reset", "step", "observe")
 _PARTS = (*FUNCTIONS, "observation_space", "action_space", "limit")
@@ -35,14 +36,17 @@ def check(world: Any, name: str) -> None:
     is_box = isinstance(action, spaces.Box) and action.dtype == np.float32 and len(action.shape) == 1
     if not is_box and not isinstance(action, spaces.Discrete):
         raise expected("world", "a Discrete or a Box (n,) of float32 as action_space", action)
-    if not isinstance(world.limit, int) or world.limit < 0:
+    if not is_whole(world.limit) or world.limit < 0:
         raise expected("world", "a whole number from 0 as limit", world.limit)
 
 
 def _check_functions(world: Any, name: str) -> None:
     """Refuse functions that are not compiled, or that lack a function they need."""
     lanes = ("step_lanes",) if hasattr(world, "step_lanes") else ()
-    tells = ("tell",) if getattr(world, "facts", ()) else ()
+    facts = getattr(world, "facts", ())
+    if isinstance(facts, str):
+        raise expected("world", "a tuple of names as facts", facts, f"({facts!r},) holds one")
+    tells = ("tell",) if facts else ()
     if tells and not hasattr(world, "tell"):
         raise expected("world", "tell(state, out), which writes the facts", name, "it has none")
     for part in (*FUNCTIONS, *lanes, *tells):

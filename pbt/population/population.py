@@ -138,7 +138,17 @@ class Population:
 
     def _in_group(self, index: int, work: Callable[[], T]) -> T:
         """Return the result of `work`; if it raises on one rank of the group, raise on all of them."""
-        return all_or_raise(self.group, lambda: self._guarded(index, work, (Diverged,)), ENDINGS)
+        return all_or_raise(self.group, lambda: self._stoppable(index, work), ENDINGS)
+
+    def _stoppable(self, index: int, work: Callable[[], T]) -> T:
+        """Return the result of `work`. A failure after a signal is a stop: the signal may also have ended a
+        program that the member had started.
+        """
+        try:
+            return self._guarded(index, work, (Diverged,))
+        except MemberFailed:
+            self._check_stop()
+            raise
 
     def _check_stop(self) -> None:
         if self.stop:
@@ -172,7 +182,7 @@ class Population:
                 raise expected("evaluate", "finite held-out returns", float(score.returns[~finite][0]))
             return score
 
-        score = self._guarded(index, evaluate)
+        score = self._stoppable(index, evaluate)
         return score.returns[:, None] if self.leads else np.zeros((0, 1))
 
     def buffers(self, wanted: Container[int] | None = None) -> Buffers:

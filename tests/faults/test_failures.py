@@ -90,3 +90,22 @@ def test_a_second_ctrl_c_does_not_hang(tmp_path):
     _, err = process.communicate(timeout=LIMIT)
     assert "Traceback" not in err
     assert checkpoint.load(tmp_path / "run")[1] == ""
+
+
+CALLS = """
+import subprocess
+def f(x):
+    subprocess.run(["sleep", "0.3"], check=True)
+    return (x**2).sum()
+"""
+
+
+def test_a_signal_that_also_ends_the_program_of_a_call_stops_the_run(tmp_path):
+    (tmp_path / "calls.py").write_text(CALLS)
+    options = ("--function", "calls:f", "--x0", 1, 1, "--max-iter", ENDLESS, "--run-dir", "run")
+    process = start(0, "-m", "mpi_es.train", *options, cwd=tmp_path, start_new_session=True)
+    wait_until((tmp_path / "run" / "run.h5").exists, "save")
+    os.killpg(process.pid, signal.SIGTERM)
+    out, err = process.communicate(timeout=LIMIT)
+    assert (process.returncode, err) == (0, "")
+    assert "stopped by SIGTERM" in out

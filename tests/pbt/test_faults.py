@@ -21,6 +21,7 @@ from pbt import train
 from pbt.population.population import MemberFailed, Population
 from tests.launching import ROOT, assert_same, refused
 from tests.pbt.runs import WALKERS, exact
+from tests.pbt.user_members import Walker
 
 TRAIN = ("-m", "pbt.train", "--console", "silent", "--no-tensorboard", "--num-agents", "5")
 TRAIN += ("--checkpoint-interval", "0")
@@ -156,6 +157,23 @@ def test_a_member_that_breaks_its_contract_is_reported(launch, tmp_path, member,
 def test_a_module_that_one_rank_lacks_ends_all_ranks(tmp_path):
     options = ("--member", "es", "--env", "tests.faults.broken_envs:lacking", "--run-dir", tmp_path / "run")
     assert refused(2, *TRAIN, *options, cwd=ROOT) == "error: --env: not on rank 1\n"
+
+
+class Interrupted(Walker):
+    """Fails in its second generation, as if a signal had ended a program that it had started."""
+
+    def train(self, steps):
+        if self.generation == 2:
+            self.stop.name = "SIGTERM"
+            raise OSError("the program was ended")
+        super().train(steps)
+
+
+def test_a_signal_that_also_ends_the_program_of_a_member_stops_the_run(tmp_path):
+    options = ["--member", f"{__name__}:Interrupted", "--steps", "9", "--num-agents", "2"]
+    run = tmp_path / "run"
+    assert train.main(SerialComm(), [*options, "--console", "silent", "--run-dir", str(run)]) == 0
+    assert checkpoint.load(run)[0]["life"]["reason"] == "stopped by SIGTERM"
 
 
 def fails(*_):

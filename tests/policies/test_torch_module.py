@@ -5,7 +5,7 @@ from gymnasium import spaces
 
 from mpi_es.config.run import configured
 from mpi_es.errors import UserError
-from mpi_es.policies import make
+from mpi_es.policies import make, networks
 from mpi_es.policies.torch_module import ModulePolicy, network_of, remembers
 from tests.policies.user_policies import Remembering, Single
 
@@ -91,6 +91,44 @@ def test_a_forward_s_changes_of_a_buffer_do_not_reach_the_next_call():
     weights, seen = policy.unpack(policy.initial(1)[None]), np.ones((1, 3), np.float32)
     first, second = (policy.outputs(weights, seen, policy.initial_memory(1))[0] for _ in range(2))
     np.testing.assert_array_equal(first, second)
+    network = networks.with_parameters(policy.module(), policy.initial(1))
+    np.testing.assert_array_equal(network(torch.ones(1, 3)), first)  # its first call
+
+
+class Scaled(Single):
+    """A network whose layers share a buffer, and with another whose numbers are one number in memory."""
+
+    def __init__(self, *of):
+        super().__init__(*of)
+        self.register_buffer("scale", torch.ones(3))
+        self.out.register_buffer("scale", self.scale)
+        self.register_buffer("more", torch.ones(1).expand(3))
+
+    def forward(self, observations):
+        self.scale += self.more
+        return super().forward(observations * self.out.scale)
+
+
+def test_layers_may_share_a_buffer():
+    policy = ModulePolicy("it", Scaled, spaces.Box(-1, 1, (3,)), spaces.Discrete(2))
+    weights, memory = policy.unpack(policy.initial(1)[None]), policy.initial_memory(1)
+    outputs, _ = policy.outputs(weights, np.ones((1, 3), np.float32), memory)
+    network = networks.with_parameters(policy.module(), policy.initial(1))
+    np.testing.assert_array_equal(network.out(torch.full((1, 3), 2.0)), outputs)
+    np.testing.assert_array_equal(network(torch.ones(1, 3)), outputs)
+
+
+def test_complex_parameters_are_refused():
+    class Complex(Single):
+        def forward(self, observations):
+            return super().forward(observations.cfloat()).real
+
+    with pytest.raises(
+        UserError, match=r"real parameters, got 'out.weight of torch.complex64'; torch.view_as_c"
+    ):
+        ModulePolicy(
+            "it", lambda *of: Complex(*of).to(torch.complex64), spaces.Box(-1, 1, (3,)), spaces.Discrete(2)
+        )
 
 
 def test_a_module_may_have_any_precision():

@@ -7,6 +7,7 @@ import signal
 from pathlib import Path
 
 import cma
+import h5py
 import numpy as np
 import pytest
 
@@ -182,6 +183,7 @@ def test_a_constraint_that_is_no_finite_number_is_a_failed_call(bad):
     [
         ({"constraints": -1}, "^constraints: expected a number ≥ 0, got -1"),
         ({"constraints": True}, "^constraints: expected whole number"),
+        ({"function": 5, "constraints": beyond}, "^function: expected a callable, got 5"),
         ({"function": lambda x, seed: 0.0}, "^constraints: expected 0 with a function that has an argument"),
         ({"constraints": lambda x: x[9]}, "^constraints: failed at x0: IndexError"),
         (
@@ -209,6 +211,19 @@ def test_a_search_has_the_numbers_of_evolve(tmp_path):
     np.testing.assert_array_equal(search.centre, result.centre)
     assert search.best_value == np.nanmin(result.history["best"])
     np.testing.assert_array_equal(search.best_constraints, beyond(search.best))
+
+
+def test_each_start_begins_with_new_penalties(tmp_path):
+    search = mpi_es.Search([3.0] * 3, constraints=2, minimise=True, population_size=8, restarts="ipop")
+    starts = [0]
+    while starts[-1] == 0:
+        asked = search.ask()
+        search.tell([sphere(x) for x in asked], [beyond(x) for x in asked])
+        search.save(tmp_path / "search.h5")
+        search = mpi_es.Search.load(tmp_path / "search.h5")
+        content = h5py.File(tmp_path / "search.h5")
+        starts = content["history/start"][()]
+    assert content["constraints/lagrangian"].attrs["updates"] == 1
 
 
 def test_values_told_without_their_constraints_are_refused():

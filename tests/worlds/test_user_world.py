@@ -56,6 +56,7 @@ def test_an_exception_names_the_episode():
         ("Listed", "world: expected fresh from mpi_es.worlds.record"),
         ("Wordy", "world: expected a Box as observation_space, got Text"),
         ("Coarse", "world: expected a Discrete or a Box .* as action_space, got Box"),
+        ("Spelt", r"world: expected a tuple of names as facts, got 'won'; \('won',\) holds one"),
         ("Endless", "world: expected a whole number from 0 as limit, got None"),
     ],
 )

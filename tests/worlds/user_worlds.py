@@ -200,6 +200,10 @@ class Endless(Numbers):
     limit = None
 
 
+class Spelt(Numbers):
+    facts = "won"
+
+
 class Logical(Numbers):
     def __init__(self):
         super().__init__()

@@ -6,7 +6,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from mpi_es.errors import one_line, warn
+from mpi_es.errors import expected, one_line, warn
 
 Places = NDArray[np.int64]  # (k,), one for each running episode of a batch
 
@@ -52,6 +52,16 @@ class EnvBatch(Protocol):
     def close(self) -> None:
         """Close the environments."""
         ...
+
+
+def check_observation(space: Any, observation: NDArray[Any]) -> None:
+    """Refuse an observation that numpy would silently fit into the space: by broadcasting, by rounding, or by
+    wrapping around.
+    """
+    shape, dtype = space.shape or (), space.dtype
+    if observation.shape != shape or not np.can_cast(observation.dtype, dtype, "same_kind"):
+        rule = f"observations of its space, of the shape {shape} and {dtype}"
+        raise expected("--env", rule, f"{observation.shape} and {observation.dtype}")
 
 
 def close(*envs: Any) -> None:

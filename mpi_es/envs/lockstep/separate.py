@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mpi_es.envs.lockstep.base import EpisodeFailed, Places, close
-from mpi_es.errors import RolloutError, expected
+from mpi_es.envs.lockstep.base import EpisodeFailed, Places, check_observation, close
+from mpi_es.errors import RolloutError
 
 MakeEnv = Callable[[], tuple[Any, int]]  # the environment, and its step limit
 
@@ -22,7 +22,6 @@ class SeparateEnvs:
         env, self.limit = make_env()
         self.envs = [env]
         self.observation_space, self.action_space = env.observation_space, env.action_space
-        self._observation = self.observation_space.shape or (), self.observation_space.dtype
         self._free = [0]
         self._stepped: set[int] = set()  # places whose first step was checked
 
@@ -33,7 +32,7 @@ class SeparateEnvs:
         for i, (place, seed) in enumerate(zip(places.tolist(), seeds, strict=True)):
             try:
                 first = self.envs[place].reset(seed=seed)[0]
-                self._check(np.asarray(first))
+                check_observation(self.observation_space, np.asarray(first))
                 observations[i] = first
             except BaseException as error:  # a simulator may call exit, or panic in Rust
                 raise EpisodeFailed(i) from error
@@ -51,13 +50,13 @@ class SeparateEnvs:
             try:
                 observation, reward, terminated, truncated, _ = self.envs[place].step(listed[i])
                 if place not in self._stepped:
-                    self._check(np.asarray(observation))
+                    check_observation(self.observation_space, np.asarray(observation))
                     self._stepped.add(place)
                 observations[i] = observation
                 rewards[i] = float(reward)
+                over[i] = terminated or truncated
             except BaseException as error:  # a simulator may call exit, or panic in Rust
                 raise EpisodeFailed(i) from error
-            over[i] = terminated or truncated
         return observations, rewards, over
 
     def end(self, places: Places) -> None:
@@ -79,15 +78,6 @@ class SeparateEnvs:
         """Close the environments."""
         close(*self.envs)
 
-    def _check(self, observation: NDArray[Any]) -> None:
-        """Refuse an observation that numpy would silently fit into the space:
-        by broadcasting, by rounding, or by wrapping around.
-        """
-        shape, dtype = self._observation
-        if observation.shape != shape or not np.can_cast(observation.dtype, dtype, "same_kind"):
-            rule = f"observations of its space, of the shape {shape} and {dtype}"
-            raise expected("--env", rule, f"{observation.shape} and {observation.dtype}")
-
     def _take(self) -> int:
         """Return the place of an environment that is free, or of a new one."""
         if not self._free:
@@ -100,5 +90,5 @@ class SeparateEnvs:
         return self._free.pop()
 
     def _buffer(self, k: int) -> NDArray[Any]:
-        shape, dtype = self._observation
-        return np.empty((k, *shape), dtype)
+        space = self.observation_space
+        return np.empty((k, *(space.shape or ())), space.dtype)

@@ -8,7 +8,7 @@ import numpy as np
 from gymnasium.vector import AutoresetMode
 from numpy.typing import NDArray
 
-from mpi_es.envs.lockstep.base import Places, close
+from mpi_es.envs.lockstep.base import Places, check_observation, close
 from mpi_es.envs.step_limit import frame_limit, own_limit
 from mpi_es.errors import expected, one_line
 
@@ -43,7 +43,7 @@ class VectorEnvs:
         self._free[places] = False
         mask = np.zeros(self._width, np.bool_)
         mask[places] = True
-        return places, _reset(self._env, mask, np.array(seeds, np.int64))[places]
+        return places, self._given(_reset(self._env, mask, np.array(seeds, np.int64)), places)
 
     def step(
         self, places: Places, actions: NDArray[Any]
@@ -51,7 +51,11 @@ class VectorEnvs:
         """Step all environments."""
         self._actions[places] = actions
         observations, rewards, terminated, truncated, _ = self._env.step(self._actions.copy())
-        return observations[places], rewards[places].astype(np.float64), (terminated | truncated)[places]
+        given = self._given(observations, places)
+        return given, rewards[places].astype(np.float64), (terminated | truncated)[places]
+
+    def _given(self, observations: NDArray[Any], places: Places) -> NDArray[Any]:
+        return observations[places].astype(self.observation_space.dtype, copy=False)
 
     def end(self, places: Places) -> None:
         """Free the places."""
@@ -121,5 +125,6 @@ def _check(name: str, env: Any) -> None:
         raise expected("--env", rule, name, one_line(error)) from error
     finally:
         close(env)
+    check_observation(env.single_observation_space, first[0])
     if not (np.array_equal(first, second[::-1]) and np.array_equal(third, first[[0, 0]])):
         raise expected("--env", rule, name, "the episode of a seed differed in another environment")

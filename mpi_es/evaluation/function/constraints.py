@@ -19,7 +19,7 @@ def with_constraints(function: Function, constraints: ConstraintFunction | int) 
     Args:
         constraints: their number, if the function returns such a pair already.
     """
-    if not callable(constraints):
+    if not (callable(constraints) and callable(function)):  # Problem refuses what is no function
         return function
 
     @functools.wraps(function)

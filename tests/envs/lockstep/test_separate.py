@@ -101,6 +101,17 @@ def test_an_observation_that_does_not_fit_its_space_is_refused(other, of_step):
     assert re.match(r"--env: .* of its space, of the shape \(4,\) and ui", str(failed.value.__cause__))
 
 
+def test_an_end_that_is_no_truth_value_names_its_episode():
+    class Both(Noting):
+        def step(self, action):
+            return 0, 1.0, np.array([False, True]), False, {}
+
+    batch = SeparateEnvs(lambda: (Both(), 9))
+    with pytest.raises(EpisodeFailed) as failed:
+        batch.step(batch.begin([3])[0], np.zeros(1, int))
+    assert failed.value.index == 0
+
+
 def test_a_failure_names_its_episode():
     batch = SeparateEnvs(lambda: (Breaking(), 0))
     with pytest.raises(EpisodeFailed) as failed:

@@ -85,9 +85,40 @@ def test_environments_without_an_episode_get_valid_actions():
     assert batch.step(places, np.array([2]))[1].tolist() == [1.0]
 
 
+class Rescaled(Own):
+    """Divides pictures, and keeps their space."""
+
+    def __init__(self, num_envs):
+        super().__init__(num_envs)
+        self.single_observation_space = gym.spaces.Box(0, 255, (8,), np.uint8)
+
+
+class Widened(Own):
+    """Has a float32 more than its space."""
+
+    def __init__(self, num_envs):
+        super().__init__(num_envs)
+        self.single_observation_space = gym.spaces.Box(-9, 9, (7,))
+
+
+class Doubles(Own):
+    """Returns observations of float64, unlike its space."""
+
+    def reset(self, *, seed=None, options=None):
+        observations, infos = super().reset(seed=seed, options=options)
+        return observations.astype(np.float64), infos
+
+
+def test_observations_have_the_type_of_their_space():
+    batch = envs.open_batch(f"vector:{__name__}:Doubles", width=2)
+    assert batch.begin([4])[1].dtype == np.float32
+
+
 @pytest.mark.parametrize(
     ("name", "words"),
     [
+        (f"vector:{__name__}:Rescaled", "the shape (8,) and uint8, got '(8,) and float32'"),
+        (f"vector:{__name__}:Widened", "the shape (7,) and float32, got '(8,) and float32'"),
         (f"vector:{__name__}:make_unseeded", "the episode of a seed differed in another environment"),
         ("vector:CartPole-v1", "--env: expected a VectorEnv whose reset takes a seed for each environment"),
         (f"vector:{__name__}:make_single", "--env: expected a gymnasium.VectorEnv from vector:"),
