@@ -1,4 +1,4 @@
-"""PPO on CarRacing in one file of torch, after CleanRL: the vector environment takes and gives arrays.
+"""PPO on CarRacing in one file of torch, after CleanRL: the vector environment takes and returns arrays.
 
 It needs torch (pip install 'mpi_es[policies]'). From this folder:
 

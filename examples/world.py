@@ -1,4 +1,4 @@
-"""Your own world: a boat as in environment.py, in an even current; whole episodes run in compiled code.
+"""Your own world: a boat as in environment.py, in a steady current; whole episodes run in compiled code.
 
 From this folder:
 

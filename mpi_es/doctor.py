@@ -62,12 +62,17 @@ def _parse(arguments: Sequence[str] | None) -> tuple[argparse.Namespace, int | N
     parser = argparse.ArgumentParser(
         "python -m mpi_es.doctor", description="Check launcher, MPI, Slurm, memory, files and an environment."
     )
-    parser.add_argument("run_dir", nargs="?", type=Path, default=Path("runs"), help="directory of a run")
+    parser.add_argument(
+        "run_dir", nargs="?", type=Path, default=Path("runs"), help="directory to try, by default runs"
+    )
     parser.add_argument("--env", help="environment to check, named as in mpi_es.train")
     parser.add_argument(
         "--env-options", nargs="*", default=[], metavar="NAME=VALUE", help="arguments of the environment"
     )
-    parser.add_argument("--policy", default="mlp", help="policy that plays the episodes")
+    parser.add_argument("--policy", default="mlp", help="policy that plays the episodes, by default mlp")
+    parser.add_argument(
+        "--policy-options", nargs="*", default=[], metavar="NAME=VALUE", help="arguments of a policy of yours"
+    )
     try:
         return parser.parse_args(arguments), None
     except SystemExit as end:
@@ -134,8 +139,8 @@ def _examine_environment(options: argparse.Namespace) -> list[Finding]:
     """Return the finding on the environment, if one is named."""
     if not options.env:
         return []
-    made_with = tuple(options.env_options)
-    named = {"env": options.env, "env_options": made_with, "policy": options.policy, "hidden": (16,)}
+    names = ("env", "env_options", "policy", "policy_options")
+    named = {name: value for name, value in vars(options).items() if name in names and value}
     try:
         with needed_for(f"--env {options.env}"):
             from mpi_es.config.parts import suited

@@ -45,7 +45,7 @@ class EpisodeOptions:
     """Which episodes an evaluation plays, and what it writes and shows of them."""
 
     episodes: int = 100
-    """Number of episodes"""
+    """Number of episodes; a list of --seeds has its own"""
     seeds: str = "held-out"
     """held-out: seeds of the run's own evaluations; fresh: seeds it never used; or a list such as 0-99,200"""
     csv: str = ""

@@ -28,7 +28,7 @@ class Options:
     candidate: Literal["best", "last"] = "best"
     """The centre with the best held-out evaluation, or the last one"""
     out: str = ""
-    """npz file for the parameters `params`, with their config, order and normalisation"""
+    """npz file for parameters, config, order and normalisation; this or --torchscript is required"""
     layout: Layout = "torch"
     """Order of the parameters: torch's, or the paper's, which sorts the names in each layer"""
     torchscript: str = ""

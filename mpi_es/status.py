@@ -46,7 +46,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument(
         "--generations",
         action="store_true",
-        help="print only the number of generations done by all runs",
+        help="print only the sum of the generations of all runs",
     )
     options = parser.parse_args(arguments)
     tolerate(sys.stdout)

@@ -49,7 +49,8 @@ _HELP = (
     "--continue starts the run, or continues it if its directory holds one. "
     "--config FILE takes options from a TOML file, such as the config.toml of a run. "
     "--no-imports refuses a file of a run or an agent that names code to import. "
-    "--verbose means --console lines."
+    "--verbose means --console lines. "
+    "The options and defaults below are those of the PRESET, --env, --strategy and --policy beside --help."
 )
 _EXAMPLES = (
     ("mpiexec -n 2 python -m mpi_es.train carracing-fast", "an agent that drives, in a few minutes"),

@@ -20,7 +20,7 @@ class Options:
     """Write the best member of a run of sb3 members into files that Stable-Baselines3 loads by itself."""
 
     out: str = ""
-    """zip file for the model; with normalised observations or rewards, a .pkl next to it for VecNormalize"""
+    """zip file for the model, required; if anything is normalised, a .pkl next to it for VecNormalize"""
     imports: bool = True
     """Import code that the file of the run names; --no-imports: refuse such a file"""
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Train a preset or --env; without either, the attention agent on CarRacing: sbatch [options of sbatch] slurm/train.sh [PRESET] [options of mpi_es.train]
+# Train a preset, --env or --function; without any, the attention agent on CarRacing: sbatch [options of sbatch] slurm/train.sh [PRESET] [options of mpi_es.train]
 #SBATCH --job-name=train
 #SBATCH --ntasks=32
 #SBATCH --cpus-per-task=1

@@ -404,9 +404,10 @@ def cell(curves: list[results.Curve], score: float) -> str:
     middle = float(np.median(seconds))
     if np.isinf(middle):
         best = np.nanmedian([curve[:, 2].max() for curve in curves])
-        return f"{best:.0f}; {np.isfinite(seconds).sum()} of {len(seconds)} arrive"
-    ends = " to ".join("–" if np.isinf(value) else f"{value:.0f}" for value in (seconds[0], seconds[-1]))
-    return f"{middle:.0f} s ({ends})"
+        return f"{best:.0f}; {np.isfinite(seconds).sum()} of {len(seconds)} reach it"
+    digits = 0 if middle >= 2 else 1
+    ends = (f"{value:.{digits}f}" for value in (seconds[0], seconds[-1]))
+    return f"{middle:.{digits}f} s ({' to '.join(ends)})"
 
 
 def by_program(known: results.Curves, name: str) -> dict[str, list[results.Curve]]:

@@ -17,18 +17,15 @@ PRESETS: dict[str, Preset] = {
     name: options | {"run_dir": f"runs/{name}-{{seed}}"}
     for name, options in (CAR_RACING | CONTROL | MUJOCO | GAMES).items()
 }
-# To the scores that docs/carracing.md, docs/environments.md and docs/bipedalwalker report, on one or two
-# cores.
+# To the scores that docs/carracing.md, docs/mujoco.md and docs/bipedalwalker report, on one or two cores.
 MINUTES = {
     "carracing-fast": 5,
     "carracing-fast-exp3": 12,
     "carracing-fast-exp3.1": 20,
     "carracing-fast-exp5": 69,
-    "bipedalwalker": 120,
     "bipedalwalker-fast": 5,
     "swimmer": 1,
     "halfcheetah": 4,
-    "hopper": 4,
 }
 
 

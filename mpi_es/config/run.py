@@ -121,9 +121,9 @@ class Config:
     """End the run when values and recent best values vary by less than this;
     0: never; None: 1e-11 for f(x), else 0"""
     restart_if_below: Annotated[float | None, Range(-math.inf)] = None
-    """Restart from a new draw if the population's mean is worse; --tolx, --tolfun then default to 0"""
+    """Restart from a new draw if no population's mean reaches this; --tolx, --tolfun then default to 0"""
     restart_after: Annotated[Count, Needs("restart_if_below")] = 40
-    """Number of generations after which --restart-if-below applies"""
+    """Number of generations that a start has to reach --restart-if-below"""
 
     num_rollouts: Annotated[Count, Group("Episodes")] = 1
     """Number of episodes per candidate in a generation"""

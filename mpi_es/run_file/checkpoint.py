@@ -85,9 +85,9 @@ def directory_of(run: Path) -> Path:
         return run
     if run.name == NAME:
         return run.parent
-    hint = f"use {run.parent}" if exists(run.parent) else ""
+    hint = f"to read a run file of another name, copy it to DIRECTORY/{NAME}"
     if run.name == PREVIOUS:
-        hint += f", which reads it if {NAME} is damaged; to go back to it, copy it to DIRECTORY/{NAME}"
+        hint = f"use {run.parent}, which reads it if {NAME} is damaged; to go back to it, copy it to {NAME}"
     raise expected("run", f"a directory that holds {NAME}", str(run), hint)
 
 

@@ -144,7 +144,7 @@ def test_a_bit_of_the_version_is_damage_as_any_other(tmp_path):
     [
         ("", "", r"expected a directory that holds run\.h5"),
         ("", "run.h5", "expected a run file of mpi_es"),
-        ("other", "other", r"got '.*other'$"),
+        ("other", "other", r"got '.*other'; to read a run file of another name"),
         ("run.previous.h5", "run.previous.h5", r"got '.*run.previous.h5'; use {place}, which reads it if"),
     ],
 )
