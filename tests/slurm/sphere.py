@@ -1,7 +1,7 @@
 """A script as users submit it: two searches, of which the second begins where the first ended."""
 
+import subprocess
 import sys
-import time
 
 import numpy as np
 
@@ -18,8 +18,8 @@ OPTIONS = {
 
 
 def sphere(x):
-    """Return the squared distance of x from 1, after a while."""
-    time.sleep(float(sys.argv[1]))
+    """Return the squared distance of x from 1, after a program that takes a while."""
+    subprocess.run(["sleep", sys.argv[1]], check=True)
     return float(((x - 1) ** 2).sum())
 
 
