@@ -43,8 +43,8 @@ COMMANDS = {
     "status": Command("mpi_es.status", "print the progress of runs", more=("--finished", "--generations")),
     "doctor": Command(
         "mpi_es.doctor",
-        "check launcher, MPI, Slurm, memory and files",
-        more=("--env", "--env-options", "--policy"),
+        "check launcher, MPI, Slurm, memory, files and an environment",
+        more=("--env", "--env-options", "--policy", "--policy-options", "--output"),
     ),
     "pbt train": Command(
         "pbt.train",

@@ -73,6 +73,7 @@ def _parse(arguments: Sequence[str] | None) -> tuple[argparse.Namespace, int | N
     parser.add_argument(
         "--policy-options", nargs="*", default=[], metavar="NAME=VALUE", help="arguments of a policy of yours"
     )
+    parser.add_argument("--output", default="auto", help="from network outputs to actions, by default auto")
     try:
         return parser.parse_args(arguments), None
     except SystemExit as end:
@@ -139,7 +140,7 @@ def _examine_environment(options: argparse.Namespace) -> list[Finding]:
     """Return the finding on the environment, if one is named."""
     if not options.env:
         return []
-    names = ("env", "env_options", "policy", "policy_options")
+    names = ("env", "env_options", "policy", "policy_options", "output")
     named = {name: value for name, value in vars(options).items() if name in names and value}
     try:
         with needed_for(f"--env {options.env}"):

@@ -1,5 +1,6 @@
 """The start of a run: the first centre and the fixed parts, taken from trained agents."""
 
+from collections.abc import Iterable
 from dataclasses import replace
 from math import prod
 
@@ -14,6 +15,8 @@ from mpi_es.config.run import Config
 from mpi_es.errors import expected, unknown, warn
 from mpi_es.policies.base import Policy, Shapes, within
 
+_OF_FIXED = ("action_repeat", "activation", "stride")  # with which fixed parameters may act otherwise
+
 
 def first_agent(config: Config, policy: Policy, allow_imports: bool = True) -> Agent | None:
     """Return the agent, whole (policy.dim,), at which the search begins; None if it is drawn at random."""
@@ -26,17 +29,17 @@ def first_agent(config: Config, policy: Policy, allow_imports: bool = True) -> A
         raise expected("--obs-norm", f"{theirs}, as the agent of {option} was trained", config.obs_norm)
     evolving = "" if config.evolve == "all" else config.evolve
     parameters = _taken(agent, policy, [evolving], option)
-    if agent.described:
-        _warn_of_differences(agent.config, config)
+    names = ("action_repeat", *(name for name in vars(config.policy) if not name.startswith("init_")))
+    _warn_of_differences(agent, config, names, option)
     return replace(agent, parameters=parameters, policy=policy)
 
 
-def _warn_of_differences(theirs: Config, ours: Config) -> None:
+def _warn_of_differences(agent: Agent, ours: Config, names: Iterable[str], option: str) -> None:
     """Warn if parameters that fit act otherwise here than in their agent, as with another activation."""
-    before, now = flat(theirs), flat(ours)
-    for name in ("action_repeat", *vars(ours.policy)):
-        if name in before.keys() & now.keys() and before[name] != now[name] and not name.startswith("init_"):
-            trained = f"the agent of --from-pretrained was trained with {before[name]}"
+    before, now = flat(agent.config) if agent.described else {}, flat(ours)
+    for name in names:
+        if name in before.keys() & now.keys() and before[name] != now[name]:
+            trained = f"the agent of {option} was trained with {before[name]}"
             warn(f"{flag(name)}: {trained}, this run has {now[name]}")
 
 
@@ -58,6 +61,7 @@ def fixed_agent(config: Config, policy: Policy, allow_imports: bool = True) -> C
     agent = load(name, config, option, Place(allow_imports=allow_imports))
     if agent.normalisation.size:
         raise expected(option, "an agent trained without --obs-norm", f"one trained with it, {name}")
+    _warn_of_differences(agent, config, _OF_FIXED, option)
     return _taken(agent, policy, fixed, option)
 
 

@@ -13,7 +13,7 @@ from typing import Literal
 from mpi_es.extras import EXTRA_OF
 from mpi_es.text import counted
 
-AS_IN_TRAINING = "fix it, or give --env, --env-options and --policy as in training"
+AS_IN_TRAINING = "fix it, or give --env, --policy, their options and --output as in training"
 _SLURM = ("sbatch", "srun", "squeue", "scontrol")
 
 

@@ -15,6 +15,7 @@ from mpi_es.worlds.refused import mistake
 
 _EPISODES, _STEPS = 5, 200
 _PATIENCE = 300  # seconds; compilation alone may take a minute on a busy machine
+_INDICES = "compare its indices with the sizes in fresh and observation_space"
 _MANY = 100  # environments: far more than a call has arguments
 
 
@@ -52,9 +53,8 @@ def stray(name: str, options: Sequence[str]) -> Complaint | None:
             return Complaint(steps, "look for a loop that never ends")
     if done.returncode < 0:
         return Complaint(f"signal {-done.returncode} ends its process", "look for an endless recursion")
-    if not done.stdout:
-        return None
-    return Complaint(done.stdout, "compare its indices with the sizes in fresh and observation_space")
+    seen, _, remedy = done.stdout.partition("\n")
+    return Complaint(seen, remedy) if seen else None
 
 
 def wasteful(world: Any) -> Complaint | None:
@@ -79,8 +79,8 @@ def wasteful(world: Any) -> Complaint | None:
     )
 
 
-def _play(world: Any) -> str:
-    """Return what goes wrong in episodes of random actions; empty if nothing does."""
+def _play(world: Any) -> Complaint | None:
+    """Return what goes wrong in episodes of random actions; None if nothing does."""
     from mpi_es.worlds.world import functions, new_state
 
     state = new_state(world)
@@ -100,14 +100,17 @@ def _play(world: Any) -> str:
                 if step(state, world.action_space.sample())[1]:
                     break
     except IndexError:
-        return f"{part} reads or writes beyond the end of an array"
+        return Complaint(f"{part} reads or writes beyond the end of an array", _INDICES)
     except Exception:  # the caller plays it too, and reports it with its episode
-        return ""
-    left = int((~np.isnan(zeros) & (zeros != ones)).sum())
-    return f"observe leaves {left} of {zeros.size} numbers unwritten" if left else ""
+        return None
+    if left := int(((zeros == 0) & (ones == 1)).sum()):
+        return Complaint(f"observe leaves {left} of {zeros.size} numbers unwritten", _INDICES)
+    if (~np.isnan(zeros) & (zeros != ones)).any():
+        return Complaint("observe writes other numbers if it is called again", "draw in reset and step only")
+    return None
 
 
 if __name__ == "__main__":
     with redirect_stdout(sys.stderr), closing(make(sys.argv[1], sys.argv[2:])[0]) as made:
         found = _play(made.world)  # the user's code may print
-    print(found, end="")
+    print(*(found or ()), sep="\n", end="")

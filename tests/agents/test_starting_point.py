@@ -117,3 +117,6 @@ def test_options_with_which_the_agent_would_act_otherwise_are_named(options, war
     first_agent(changed, make_policy(changed))
     agent = "the agent of --from-pretrained was trained with"
     assert capsys.readouterr().err == warnings.format(agent=agent)
+    changed = parts.changed(config, base_from_pretrained=str(path), evolve="2", **options)
+    fixed_agent(changed, make_policy(changed))
+    assert capsys.readouterr().err == warnings.format(agent=agent.replace("from", "base-from"))

@@ -4,7 +4,7 @@ import numba
 import numpy as np
 from gymnasium import spaces
 
-from mpi_es.worlds import record
+from mpi_es.worlds import numpy_random, record
 from mpi_es.worlds.lunar_lander import LunarLander, step_discrete
 
 COUNTS = np.zeros(1)
@@ -79,6 +79,17 @@ def step_lanes(states, actions, rewards, overs, scratch):
 @numba.njit
 def observe(state, out):
     out[0] = state.number
+
+
+@numba.njit
+def reset_stream(state, seed):
+    numpy_random.begin_stream(state.generator, seed)
+    state.number = 0
+
+
+@numba.njit
+def observe_blurred(state, out):
+    out[0] = state.number + numpy_random.uniform(state.generator, 0.1, 0.9)
 
 
 @numba.njit
@@ -228,6 +239,13 @@ class Blind(Numbers):
     def __init__(self):
         super().__init__()
         self.observe = observe_nothing
+
+
+class Blurred(Numbers):
+    def __init__(self):
+        super().__init__()
+        self.fresh = record(number=0.0, generator=numpy_random.allocate())
+        self.reset, self.observe = reset_stream, observe_blurred
 
 
 class Beyond(Numbers):
