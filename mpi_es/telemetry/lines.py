@@ -3,18 +3,15 @@
 import math
 import signal
 import textwrap
-import time
 from collections import deque
 from collections.abc import Sequence
 from typing import TextIO
 
 from mpi_es.errors import UserError
-from mpi_es.run_file.records import EvaluationProgress
 from mpi_es.telemetry.view import Numbers, View
-from mpi_es.text import compact, duration, number, thousands
+from mpi_es.text import compact, duration, number
 
 _WIDTH = 80  # of a line
-_LONG = 10.0  # seconds of an evaluation after which a terminal shows its progress, once per second
 _HEADER_EVERY = 25  # lines
 
 
@@ -32,22 +29,11 @@ class TimeLeft:
         return remaining * sum(self._recent) / len(self._recent)
 
 
-def episodes_done(progress: EvaluationProgress, view: View) -> str:
-    """Return the progress of an evaluation, as far as rank 0 knows it."""
-    kind = ("held-out " if progress.held_out else "") + view.episodes
-    where = " of rank 0" if progress.share else ""
-    return f"{kind}{where} {thousands(progress.done)} of {thousands(progress.total)}"
-
-
 class Lines:
-    """Write and flush a line for each generation, with a header every 25 lines.
+    """Write and flush a line for each generation, with a header every 25 lines."""
 
-    Args:
-        progress: of the running evaluation.
-    """
-
-    def __init__(self, stream: TextIO, view: View, progress: EvaluationProgress | None = None) -> None:
-        self._stream, self._view, self._progress = stream, view, progress
+    def __init__(self, stream: TextIO, view: View) -> None:
+        self._stream, self._view = stream, view
         self._left = TimeLeft(view.max_iter)
         widths = {"gen": max(len(str(view.max_iter)), 4)}
         widths |= {title: width for title, (width, _) in view.columns.items()}
@@ -57,16 +43,11 @@ class Lines:
         self._rows = 0
         self._restarts = math.inf  # before the last generation; unknown at first
         self._evaluation: Numbers = {}  # after the last generation
-        self._passing = ""  # text on the terminal that the next line replaces
 
     def start(self, facts: Sequence[str], done: int) -> None:
         """Write the facts."""
         for fact in facts:
             self._write(fact)
-        self._done = done
-        self._next = time.monotonic() + _LONG  # when progress is shown
-        if self._progress and self._stream.isatty():
-            self._progress.listener = self._episodes
 
     def generation(self, numbers: Numbers) -> None:
         """Write a line."""
@@ -80,11 +61,9 @@ class Lines:
         if self._rows % _HEADER_EVERY == 0:
             self._align([*self._widths])
         self._rows += 1
-        self._done = int(numbers["generation"])
         cells = [compact(numbers.get(name, math.nan), width) for width, name in self._view.columns.values()]
         left = duration(self._left.after(numbers), self._widths[self._title])
-        self._align([str(self._done), *cells, left])
-        self._next = time.monotonic() + _LONG
+        self._align([f"{numbers['generation']:.0f}", *cells, left])
 
     def finish(self, text: str) -> None:
         """Write the score of the evaluation after the last generation, if there was one, and the text."""
@@ -95,42 +74,23 @@ class Lines:
         first, *commands = text.split("\n")
         self._write(first)
         for command in commands:  # not wrapped, so that it can be pasted
-            self._write_line(command)
+            self._print(command)
 
     def close(self) -> None:
-        """End the line that is shown, and stop listening."""
-        if self._progress and self._progress.listener:
-            self._progress.listener = None
-            if self._passing:
-                self._write_line(self._passing)
-
-    def _episodes(self) -> None:
-        """Show the progress of a long evaluation, as far as rank 0 knows it."""
-        if self._progress and time.monotonic() >= self._next:
-            self._next = time.monotonic() + 1.0
-            text = f"generation {self._done + 1}: {episodes_done(self._progress, self._view)}"
-            self._print(self._over_passing(text), end="")
-            self._passing = text
+        """Do nothing: every line is flushed."""
 
     def _write(self, text: str) -> None:
         """Write text, in several lines if it is long."""
         for line in textwrap.wrap(text, _WIDTH, break_long_words=False, break_on_hyphens=False):
-            self._write_line(line)
+            self._print(line)
 
     def _align(self, cells: Sequence[str]) -> None:
         widths = self._widths.values()
-        self._write_line(" ".join(cell.rjust(width) for cell, width in zip(cells, widths, strict=True)))
+        self._print(" ".join(cell.rjust(width) for cell, width in zip(cells, widths, strict=True)))
 
-    def _write_line(self, line: str) -> None:
-        self._print(self._over_passing(line), end="\n")
-        self._passing = ""
-
-    def _over_passing(self, text: str) -> str:
-        return "\r" + text.ljust(len(self._passing)) if self._passing else text
-
-    def _print(self, text: str, end: str) -> None:
+    def _print(self, line: str) -> None:
         try:
-            print(text, file=self._stream, end=end, flush=True)
+            print(line, file=self._stream, flush=True)
         except BrokenPipeError:  # the reader is gone: stop the run as a hang-up of the terminal does
             if (
                 signal.getsignal(signal.SIGHUP) is signal.SIG_DFL

@@ -7,9 +7,9 @@ from importlib import import_module
 from typing import Any
 
 from mpi_es.run_file.records import EvaluationProgress
-from mpi_es.telemetry.lines import TimeLeft, episodes_done
+from mpi_es.telemetry.lines import TimeLeft
 from mpi_es.telemetry.view import Numbers, View
-from mpi_es.text import duration, number
+from mpi_es.text import duration, number, thousands
 
 _EVERY = 0.25  # seconds between updates: a run may do a thousand generations per second
 
@@ -70,8 +70,14 @@ class NotebookLine:
         if time.monotonic() < self._next:
             return
         self._next = time.monotonic() + _EVERY
-        now = self._progress and episodes_done(self._progress, self._view)
-        self._cell.update(_text(f"{self._last}; {now}" if now else self._last), raw=True)
+        now = self._episodes_done(self._progress) if self._progress else ""
+        self._cell.update(_text(self._last + now), raw=True)
+
+    def _episodes_done(self, progress: EvaluationProgress) -> str:
+        """Return the progress of an evaluation, as far as rank 0 knows it."""
+        kind = ("held-out " if progress.held_out else "") + self._view.episodes
+        where = " of rank 0" if progress.share else ""
+        return f"; {kind}{where} {thousands(progress.done)} of {thousands(progress.total)}"
 
 
 def _text(text: str) -> dict[str, str]:

@@ -120,5 +120,5 @@ def open_telemetry(
     elif terminal:
         sinks.append(LivePanel(terminal, view, past, progress))
     elif config.console != "silent":
-        sinks.append(Lines(stream, view, progress))
+        sinks.append(Lines(stream, view))
     return Telemetry(sinks)

@@ -3,16 +3,16 @@ import io
 import pytest
 
 from mpi_es.config.run import configured
-from mpi_es.run_file.records import EvaluationProgress, Timing
+from mpi_es.run_file.records import Timing
 from mpi_es.telemetry.lines import Lines, TimeLeft
 from mpi_es.telemetry.terminal import tolerate
 from mpi_es.telemetry.view import view_of
 from tests.telemetry.records import evaluation, held_out, numbers
 
 
-def opened(stream, progress=None, done=0, facts=(), **options):
-    lines = Lines(stream, view_of(configured(**options)), progress)
-    lines.start(facts, done)
+def opened(stream, facts=(), **options):
+    lines = Lines(stream, view_of(configured(**options)))
+    lines.start(facts, 0)
     return lines
 
 
@@ -83,44 +83,6 @@ def test_a_target_makes_the_time_left_an_upper_limit():
         stream = io.StringIO()
         opened(stream, target_fitness=target).generation(numbers())
         assert stream.getvalue().splitlines()[0].endswith(title)
-
-
-class Terminal(io.StringIO):
-    def isatty(self):
-        return True
-
-
-def test_a_terminal_shows_how_far_a_long_evaluation_is(monkeypatch):
-    monkeypatch.setattr("mpi_es.telemetry.lines._LONG", 0.0)
-    stream, progress = Terminal(), EvaluationProgress()
-    lines = opened(stream, progress, max_iter=9)
-    progress.begin(4112, 1829, held_out=False, share=False)
-    progress.add()
-    text = "generation 1: episodes 1,830 of 4,112"
-    assert stream.getvalue() == text
-    progress.add()  # within the same second
-    lines.generation(numbers())
-    header = stream.getvalue().removeprefix(text).split("\n")[0]
-    assert header.startswith("\r gen")
-    lines.close()
-    assert progress.listener is None
-
-
-def test_what_is_shown_last_is_followed_by_a_new_line(monkeypatch):
-    monkeypatch.setattr("mpi_es.telemetry.lines._LONG", 0.0)
-    stream, progress = Terminal(), EvaluationProgress(total=2, share=True)
-    lines = opened(stream, progress, done=4, function="f:f")
-    progress.add()
-    lines.close()
-    shown = "generation 5: calls of rank 0 1 of 2"
-    assert stream.getvalue() == f"{shown}\r{shown}\n"
-
-
-def test_a_log_file_has_whole_generations_only(monkeypatch):
-    monkeypatch.setattr("mpi_es.telemetry.lines._LONG", 0.0)
-    progress = EvaluationProgress()
-    opened(io.StringIO(), progress)
-    assert progress.listener is None
 
 
 def test_a_stream_that_is_not_utf_8_gets_what_it_can_show():
