@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from contextlib import ExitStack
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, Protocol, TextIO
+from typing import Any, Protocol
 
 from mpi_es.extras import needs
 from mpi_es.run_file.checkpoint import NOWHERE
@@ -86,7 +86,6 @@ def open_telemetry(
     view: View,
     past: Iterable[Numbers] = (),
     progress: EvaluationProgress | None = None,
-    stream: TextIO | None = None,
 ) -> Telemetry:
     """Return the sinks that the config asks for, among them one console: panel, lines or a notebook's line.
 
@@ -94,7 +93,6 @@ def open_telemetry(
         view: what the console shows.
         past: the numbers of earlier generations, which the panel draws.
         progress: of the running evaluation, for the console.
-        stream: replaces standard output.
     """
     # Imported here, so that the other ranks start without TensorBoard and rich.
     from mpi_es.telemetry.callback import Callback
@@ -111,14 +109,13 @@ def open_telemetry(
     if config.callback:
         sinks.append(Callback(config, directory))
     chooses = config.console in ("auto", "live")
-    cell = find_cell() if chooses and stream is None else None
-    stream = stream or sys.stdout
-    tolerate(stream)
-    terminal = find_terminal(stream) if chooses else None
+    cell = find_cell() if chooses else None
+    tolerate(sys.stdout)
+    terminal = find_terminal(sys.stdout) if chooses else None
     if cell:
         sinks.append(NotebookLine(cell, view, progress))
     elif terminal:
         sinks.append(LivePanel(terminal, view, past, progress))
     elif config.console != "silent":
-        sinks.append(Lines(stream, view))
+        sinks.append(Lines(sys.stdout, view))
     return Telemetry(sinks)

@@ -1,4 +1,3 @@
-import io
 from contextlib import suppress
 
 import pytest
@@ -51,22 +50,21 @@ def test_without_sinks_it_is_silent(capfd):
     assert capfd.readouterr() == ("", "")
 
 
-def opened(directory, stream, **options):
+def opened(directory, **options):
     config = configured(**options)
-    return open_telemetry(config, directory, view_of(config), stream=stream)
+    return open_telemetry(config, directory, view_of(config))
 
 
 @pytest.mark.parametrize("console", ["auto", "live", "lines"])
-def test_a_log_file_gets_lines(tmp_path, console):
-    stream = io.StringIO()
-    report(opened(tmp_path, stream, console=console))
-    assert stream.getvalue().startswith("a fact\n gen")
-    assert "\x1b" not in stream.getvalue()
+def test_a_log_file_gets_lines(tmp_path, capfd, console):
+    report(opened(tmp_path, console=console))
+    written = capfd.readouterr().out
+    assert written.startswith("a fact\n gen")
+    assert "\x1b" not in written
     assert curves(tmp_path)["fitness/best"] == [(1, 10)]
 
 
-def test_what_is_switched_off_is_not_written(tmp_path):
-    stream = io.StringIO()
-    report(opened(tmp_path, stream, console="silent", tensorboard=False))
-    assert stream.getvalue() == ""
+def test_what_is_switched_off_is_not_written(tmp_path, capfd):
+    report(opened(tmp_path, console="silent", tensorboard=False))
+    assert capfd.readouterr().out == ""
     assert list(tmp_path.iterdir()) == []
