@@ -14,7 +14,6 @@ from mpi_es.run_file.rules import (
     between,
     check_group,
     count,
-    described,
     finite,
     number,
     numbers,
@@ -108,8 +107,7 @@ def _names(content: dict[str, Any]) -> list[str]:
     columns = content.get("hyperparameters")
     if not isinstance(columns, dict) or not isinstance(content["members"], dict):
         raise Unfit("/hyperparameters, /members: expected groups")
-    if not isinstance(content.get("best"), dict):
-        raise Unfit(f"/best: expected a group, got {described(content.get('best'))}")
+    require("/best", content.get("best"), any_group)
     return sorted(columns)
 
 

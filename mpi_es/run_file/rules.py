@@ -14,26 +14,22 @@ Rule = Callable[[Any], str]
 Rules = Mapping[str, "Rule | Rules"]
 
 
-def is_number(value: Any, low: float = -math.inf, high: float = math.inf) -> bool:
-    """Return whether a value is a number in [low, high], and not NaN."""
-    return isinstance(value, int | float) and not isinstance(value, bool) and low <= value <= high
-
-
-def is_count(value: Any, high: float = LARGEST, low: float = 0) -> bool:
-    """Return whether a value is a whole number from `low` to `high`."""
-    return type(value) is int and low <= value <= high
-
-
 def count(high: int = LARGEST, low: int = 0) -> Rule:
     """Return the rule of a whole number from `low` to `high`."""
     words = f"a whole number of {low} or more" if high == LARGEST else f"a whole number from {low} to {high}"
-    return lambda value: "" if is_count(value, high, low) else str(low) if low == high else words
+    words = str(low) if low == high else words
+    return lambda value: "" if type(value) is int and low <= value <= high else words
 
 
 def number(low: float = -math.inf, high: float = math.inf, *, may_be_nan: bool = False) -> Rule:
     """Return the rule of a number in [low, high]."""
     words = f"a number in [{low:g}, {high:g}]" + (" or NaN" if may_be_nan else "")
-    return lambda value: "" if is_number(value, low, high) or (may_be_nan and not nan(value)) else words
+
+    def rule(value: Any) -> str:
+        fits = isinstance(value, int | float) and not isinstance(value, bool) and low <= value <= high
+        return "" if fits or (may_be_nan and not nan(value)) else words
+
+    return rule
 
 
 def nan(value: Any) -> str:

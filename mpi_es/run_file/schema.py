@@ -21,7 +21,6 @@ from mpi_es.run_file.rules import (
     described,
     finite,
     flag,
-    is_count,
     nan,
     number,
     of_record,
@@ -101,10 +100,9 @@ def config_of(cls: type, content: dict[str, Any]) -> Any:
 def generation_of(content: dict[str, Any]) -> int:
     """Return how many generations are done."""
     progress = content.get("progress")
-    value = progress.get("generation") if isinstance(progress, dict) else None
-    if not is_count(value):
-        raise Unfit(f"/progress/generation: expected a whole number of 0 or more, got {described(value)}")
-    return int(value)  # type: ignore[arg-type]
+    value: Any = progress.get("generation") if isinstance(progress, dict) else None
+    require("/progress/generation", value, count())
+    return int(value)
 
 
 def _columns(record: type, rows: int) -> dict[str, Rule]:
@@ -148,26 +146,22 @@ def check_evaluations(content: dict[str, Any]) -> None:
 def check_progress(content: dict[str, Any]) -> None:
     """Refuse a run or a population whose status cannot be printed."""
     done = generation_of(content)
-    parts: dict[str, Any] = {}
-    for name in ("config", "best", "timing"):
-        parts[name] = content.get(name)
-        if not isinstance(parts[name], dict):
-            raise Unfit(f"/{name}: expected a group, got {described(parts[name])}")
+    for name in ("config", "best", "timing", "life"):
+        require(f"/{name}", content.get(name), any_group)
     options: dict[str, Rule] = {"max_iter": count()}
     optional: dict[str, Rule] = {"minimise": flag, "function": text}
     check_group(
-        {name: value for name, value in parts["config"].items() if name in options | optional},
+        {name: value for name, value in content["config"].items() if name in options | optional},
         options | optional,
         "/config",
         tuple(optional),
     )
     best = {"generation": count(done), "fitness": number()}
-    check_group({name: parts["best"].get(name) for name in best}, best, "/best")
-    seconds = between(0, LATEST, "f8", done)
-    require("/timing/total", parts["timing"].get("total"), seconds)
-    if "steps_per_second" in parts["timing"]:  # a population has none
-        require("/timing/steps_per_second", parts["timing"]["steps_per_second"], seconds)
-    require("/life", content.get("life"), any_group)
+    check_group({name: content["best"].get(name) for name in best}, best, "/best")
+    timing, seconds = content["timing"], between(0, LATEST, "f8", done)
+    require("/timing/total", timing.get("total"), seconds)
+    if "steps_per_second" in timing:  # a population has none
+        require("/timing/steps_per_second", timing["steps_per_second"], seconds)
     check_group(content["life"], LIFE, "/life")
     if "constraints" in content:
         constraints = content["constraints"]
