@@ -6,7 +6,6 @@ error is far above 1e-7. Centres are in double precision; otherwise the small st
 would be rounded away.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal, Protocol
 
@@ -127,16 +126,12 @@ class ClipUp:
         return velocity, {"velocity": velocity}
 
 
-def make(options: Options) -> "Optimizer":
+def make(options: Options) -> Optimizer:
     """Return the optimizer that the options name."""
-    return OPTIMIZERS[options.optimizer](options.momentum, options.max_speed)
-
-
-OPTIMIZERS: dict[str, Callable[[float, float], Optimizer]] = {  # from momentum and max_speed
-    "adam": lambda momentum, max_speed: Adam(),
-    "sgd": lambda momentum, max_speed: SGD(momentum),
-    "clipup": ClipUp,
-}
+    if options.optimizer == "adam":
+        return Adam()
+    momentum = options.momentum
+    return SGD(momentum) if options.optimizer == "sgd" else ClipUp(momentum, options.max_speed)
 
 
 def decayed(value: float, factor: float, floor: float) -> float:
