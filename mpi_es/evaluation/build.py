@@ -1,7 +1,7 @@
 """From a config to the parts of a run, on every rank."""
 
 import socket
-from contextlib import AbstractContextManager, ExitStack, closing
+from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import Any
 
@@ -37,16 +37,11 @@ WIDTH, POOLED_WIDTH = 16, 64
 
 def spaces_of(config: Config, objects: ScriptObjects = NONE) -> tuple[Any, Any]:
     """Return the spaces of observations and actions of the config's environment."""
-    with _needed(config):
+    with needed_for(f"--env {config.env}"):
         from mpi_es import envs
     if objects.env is None:
         return envs.spaces(config.env, config.env_options)
     return envs.spaces_of(envs.open_batch(config.env, config.env_options, function=objects.env))
-
-
-def _needed(config: Config) -> AbstractContextManager[None]:
-    """Return the context, around an import, that names a missing package of the config's environment."""
-    return needed_for(f"--env {config.env}")
 
 
 def make_policy(
@@ -137,7 +132,7 @@ def make_rollout(
             groups=groups,
             directories=directories if takes(made.function, "directory") else None,
         )
-    with _needed(config):  # gymnasium and numba, which functions do not need
+    with needed_for(f"--env {config.env}"):  # gymnasium and numba, which functions do not need
         from mpi_es import envs
         from mpi_es.evaluation.compiled.rollout import CompiledRollout, can_compile
         from mpi_es.evaluation.env_rollout import EnvRollout
