@@ -149,15 +149,13 @@ def summarize(
     fitness: NDArray[np.float64],
     lengths: NDArray[np.integer],
     *,
-    popsize: int | None = None,
     fitness_of_centre: float = math.nan,
     **known: float,
 ) -> Row:
     """Return the row of a generation, from the fitness of its candidates and its episode lengths.
 
     Args:
-        popsize: including the candidates whose calls failed.
-        known: the other fields of the row.
+        known: the other fields of the row; popsize includes the candidates whose calls failed.
     """
     above = float((fitness > fitness_of_centre).sum())
     with np.errstate(over="ignore", invalid="ignore"):  # of values near the largest that there are
@@ -174,7 +172,6 @@ def summarize(
         episodes=lengths.size,
         steps=int(lengths.sum()),
         mean_length=float(lengths.sum() / lengths.size),
-        popsize=len(fitness) if popsize is None else popsize,
         **known,  # type: ignore[arg-type]  # some are whole
     )
 

@@ -37,7 +37,7 @@ def test_columns_go_on_where_they_were_stored(length):
 def history(*evaluations):
     made = History()
     for generation, returns in enumerate(evaluations, 1):
-        row = summarize(generation, np.arange(4.0), np.ones((4, 1), int), sigma=0.1)
+        row = summarize(generation, np.arange(4.0), np.ones((4, 1), int), popsize=4, sigma=0.1)
         made.rows.append(row)
         made.timings.append(Timing(*range(8)))
         made.evaluations.append(HeldOut(generation, np.array(returns, float)))

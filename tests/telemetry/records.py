@@ -12,7 +12,7 @@ TIMING = Timing(0.1, 2.0, 0.3, 0.4, 3.0, 8.0, 100.0, 0.25)
 
 
 def row(generation=1, shift=0.0, **known):
-    return summarize(generation, FITNESS + shift, np.array([[2, 4], [6, 8]]), sigma=0.5, **known)
+    return summarize(generation, FITNESS + shift, np.array([[2, 4], [6, 8]]), popsize=4, sigma=0.5, **known)
 
 
 def held_out(generation=1, returns=(4.0, 6.0)):
