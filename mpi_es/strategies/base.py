@@ -144,7 +144,6 @@ def check_pairs(popsize: int, least: int = 2) -> None:
 class Options(Named):
     """The options that every strategy has."""
 
-    name: str = ""
     population_size: Annotated[Count, Alias("--n", "--popsize")] = 32
     """Number of candidates in a generation"""
     init_sigma: Annotated[Positive, Alias("--sigma")] = 0.1

@@ -13,8 +13,7 @@ from mpi_es.run_file.description import to_plain
 from mpi_es.run_file.storable import HOLDS, check_storable
 from mpi_es.strategies.base import Dense, Population, Seeded, check_pairs
 
-CENTRE = "centre"  # the attribute with the parameters that are deployed and evaluated
-REQUIRED = ("ask", "tell", "popsize", CENTRE, "sigma", "state")
+REQUIRED = ("ask", "tell", "popsize", "centre", "sigma", "state")
 _NUMBERS = "biuf"  # kinds of arrays
 
 
@@ -42,7 +41,7 @@ class UserStrategy:
             float(self._strategy.sigma)
         except (TypeError, ValueError) as error:
             raise expected(f"{self._option}: sigma", "a number", self._strategy.sigma) from error
-        self._check_array(CENTRE, getattr(self._strategy, CENTRE), (self._dim,))
+        self._check_array("centre", self._strategy.centre, (self._dim,))
         self._check_resume()
 
     def __getattr__(self, name: str) -> Any:
