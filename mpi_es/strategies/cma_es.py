@@ -17,7 +17,7 @@ from threadpoolctl import ThreadpoolController
 
 from mpi_es.arrays import Vector
 from mpi_es.config.fields import Count
-from mpi_es.errors import RolloutError, expected, one_line, unknown
+from mpi_es.errors import RolloutError, expected, one_line
 from mpi_es.run_file.rules import Rule, numbers, require
 from mpi_es.seeds import Stream, rng
 from mpi_es.strategies import base
@@ -85,8 +85,6 @@ def predict_full(dim: int, popsize: int) -> tuple[float, float]:
 
 def choose(variant: str, dim: int, popsize: int) -> tuple[str, str]:
     """Return the variant to run, and a line that says why, with the cost of full."""
-    if variant not in ("auto", *_STATE):
-        raise unknown("--cma-variant", variant, ("auto", *_STATE))
     seconds, size = predict_full(dim, popsize)
     cost = f"{seconds:.2g} s and {size / 1e6:.0f} MB per generation"
     if variant != "auto":

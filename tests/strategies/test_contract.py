@@ -197,7 +197,6 @@ PAIRS = "--population-size: expected an even number of . or more, got"
         ),
         ({"strategy": "cr_fm_nes", "population_size": 2}, f"{PAIRS} 2"),
         ({"strategy": "pepg", "population_size": 2}, f"{PAIRS} 2"),
-        ({"cma_variant": "vdk"}, "--cma-variant: expected one of .*, got 'vdk'; did you mean"),
         ({"strategy": "ga", "parents": 9}, "--parents: expected at most --population-size 8, got 9"),
         ({"strategy": "pepg", "sigma_max_change": 1.0}, r"--sigma-max-change: expected a number in \[0, 1\)"),
         (
