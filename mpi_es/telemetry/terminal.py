@@ -15,7 +15,6 @@ from typing import Any, TextIO, cast
 import numpy as np
 from rich.console import Console, ConsoleDimensions, ConsoleOptions, Group, RenderableType, RenderResult
 from rich.live import Live
-from rich.measure import Measurement
 from rich.text import Text
 
 from mpi_es.text import number
@@ -171,10 +170,6 @@ class Chart:
         labels = [ends[0], *[""] * (self.lines - 2), ends[1]]
         for line, label in zip(chart(known, width, self.lines, blocks), labels, strict=True):
             yield Text.assemble(line, "  ", (label, "dim"), no_wrap=True)
-
-    def __rich_measure__(self, console: Console, options: ConsoleOptions) -> Measurement:
-        """Return the minimum and the maximum width."""
-        return Measurement(1, options.max_width)
 
 
 def chart(values: Sequence[float], width: int, lines: int, blocks: str = _BLOCKS) -> list[str]:
