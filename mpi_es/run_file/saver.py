@@ -17,12 +17,12 @@ class Saver:
 
     Args:
         interval: the minimum seconds between saves; 0: save every time.
-        lock: of the directory.
     """
 
-    def __init__(self, directory: Path, interval: float, lock: Lock | None = None) -> None:
+    def __init__(self, directory: Path, interval: float) -> None:
         # Absolute: a function may change the working directory.
-        self.directory, self.interval, self.lock = directory.absolute(), interval, lock
+        self.directory, self.interval = directory.absolute(), interval
+        self.lock: Lock | None = None  # of the directory
         self.seconds = 0.0  # that the last save took
         self._end = -math.inf  # when the last save ended
         self._rest = 0.0  # the least seconds between its end and the next one, as its file says
