@@ -156,11 +156,6 @@ def shown(value: Any) -> str:
     return (" ".join(map(str, value)) if isinstance(value, tuple) else str(value)) or "empty"
 
 
-def summary(cls: type) -> str:
-    """Return the first line of a config's docstring."""
-    return (cls.__doc__ or "").partition("\n")[0]
-
-
 @functools.cache
 def _strings(cls: type) -> dict[str, str]:
     """Return the strings below the fields of a dataclass, which Python does not keep."""

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from mpi_es.config.declared import Declared, groups, shown, summary
+from mpi_es.config.declared import Declared, groups, shown
 from mpi_es.config.fields import Group, option
 from mpi_es.config.parts import declared, stands_for, suited
 from mpi_es.errors import unknown
@@ -51,7 +51,8 @@ class Page:
         raise unknown("--help", topic, topics)
 
     def _overview(self, found: Mapping[Group, Sequence[Declared]]) -> str:
-        parts = [f"usage: {self.usage}", _filled(summary(type(self.config)))]
+        purpose = (type(self.config).__doc__ or "").partition("\n")[0]
+        parts = [f"usage: {self.usage}", _filled(purpose)]
         if self.examples:
             parts.append("\n".join(f"  {command}\n      {meaning}" for command, meaning in self.examples))
         if self.extra:

@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 import pytest
 
-from mpi_es.config.declared import groups, shown, summary
+from mpi_es.config.declared import groups, shown
 from mpi_es.config.fields import Alias, Free, Group, Range
 from mpi_es.config.parts import declared
 from mpi_es.errors import UserError
@@ -22,10 +22,7 @@ class Base:
 
 @dataclass(frozen=True)
 class Small(Base):
-    """Do something.
-
-    In a way.
-    """
+    """Do something."""
 
     limit: Annotated[float | None, Range(0), Group("Limits, of all")] = None
     """Of that."""
@@ -39,7 +36,6 @@ ALL = declared(Small)
 
 
 def test_an_option_says_its_names_values_default_and_meaning():
-    assert summary(Small) == "Do something."
     assert [(one.names, one.values, shown(one.default), one.help) for one in ALL.values()] == [
         (["--size", "--n"], "whole number ≥ 1", "3", "Of it."),
         (["--widths"], "whole numbers, or nothing", "empty", "Of its layers."),
