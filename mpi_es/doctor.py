@@ -19,7 +19,6 @@ from mpi_es.text import counted
 
 _SEVERITY = ("ok", "warn", "fail")
 _PACKAGE = Path(__file__).parent
-_LIBRARIES = ("mpi4py", "numpy", "h5py", "cma", "gymnasium", "numba", "torch")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -92,7 +91,7 @@ def _examine_hosts(comm: Comm, node: Comm | None) -> list[Finding]:
         findings = [
             memory_and_files.shared_memory(Path("/dev/shm"), ranks),
             memory_and_files.numba_cache(os.environ, _PACKAGE),
-            job.versions(_LIBRARIES),
+            job.versions(),
         ]
     hosts = [host for host, _ in places]
     return [

@@ -1,6 +1,5 @@
 """The doctor's checks of a job: ranks, cores, Slurm, libraries."""
 
-import importlib.metadata
 import itertools
 import re
 import shutil
@@ -11,6 +10,7 @@ from pathlib import Path
 from typing import Literal
 
 from mpi_es.extras import EXTRA_OF
+from mpi_es.run_file.versions import LIBRARIES, libraries
 from mpi_es.text import counted
 
 AS_IN_TRAINING = "fix it, or give --env, --policy, their options and --output as in training"
@@ -104,15 +104,11 @@ def own_group(table: str, root: Path = Path("/sys/fs/cgroup")) -> Path:
     return root / found[1] if found else root
 
 
-def versions(names: Sequence[str]) -> Finding:
-    """Report the versions of libraries."""
-    found, missing = [], []
-    for name in names:
-        try:
-            found.append(f"{name} {importlib.metadata.version(name)}")
-        except importlib.metadata.PackageNotFoundError:
-            missing.append(name)
+def versions() -> Finding:
+    """Report the versions of the libraries that compute a run."""
+    found = libraries()
+    missing = [name for name in LIBRARIES if name not in found]
     if required := [name for name in missing if name not in EXTRA_OF]:
         return Finding("libraries", "fail", f"without {', '.join(required)}", "pip install them")
-    found += [f"without {name} (in mpi_es[{EXTRA_OF[name]}])" for name in missing]
-    return Finding("libraries", "ok", ", ".join(found))
+    without = [f"without {name} (in mpi_es[{EXTRA_OF[name]}])" for name in missing]
+    return Finding("libraries", "ok", ", ".join([*map(" ".join, found.items()), *without]))

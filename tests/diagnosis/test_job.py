@@ -1,9 +1,10 @@
 import math
 
+import numpy as np
 import pytest
 
 from mpi_es.diagnosis import job
-from mpi_es.extras import EXTRA_OF
+from mpi_es.run_file.versions import LIBRARIES
 
 JOB = {"SLURM_JOB_ID": "7", "SLURM_JOB_NUM_NODES": "2", "SLURM_NTASKS": "4"}
 HELPERS = JOB | {"SLURM_NTASKS": "2", "SLURM_EXTERNAL_LAUNCHER": "1"}  # as below mpiexec in a job
@@ -80,12 +81,14 @@ def test_own_group(tmp_path):
 
 
 def test_versions():
-    assert f"pytest {pytest.__version__}" in job.versions(["pytest"]).seen
-    assert job.versions(["pytest", "no-such-library"]).status == "fail"
+    assert f"numpy {np.__version__}" in job.versions().seen
 
 
-def test_a_library_of_an_extra_may_be_missing(monkeypatch):
-    monkeypatch.setitem(EXTRA_OF, "no-such-library", "sim")
-    found = job.versions(["pytest", "no-such-library"])
-    assert found.status == "ok"
-    assert found.seen.endswith(", without no-such-library (in mpi_es[sim])")
+def test_only_a_library_of_an_extra_may_be_missing(monkeypatch):
+    for name, status, seen in (
+        ("numba", "ok", ", without numba (in mpi_es[sim])"),
+        ("cma", "fail", "without cma"),
+    ):
+        monkeypatch.setattr(job, "libraries", lambda name=name: dict.fromkeys({*LIBRARIES} - {name}, "1"))
+        assert job.versions().status == status
+        assert job.versions().seen.endswith(seen)

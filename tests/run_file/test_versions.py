@@ -16,5 +16,5 @@ def test_versions_are_those_that_the_libraries_tell_of_themselves():
 
 
 def test_what_is_not_installed_is_left_out(monkeypatch):
-    monkeypatch.setattr(versions, "_LIBRARIES", ("numpy", "surely_not_installed"))
+    monkeypatch.setattr(versions, "LIBRARIES", ("numpy", "surely_not_installed"))
     assert list(versions.libraries.__wrapped__()) == ["mpi_es", "python", "numpy"]
