@@ -1,5 +1,6 @@
 """Find the terminal that shows a run, and redraw its last lines in place."""
 
+import codecs
 import contextlib
 import io
 import math
@@ -21,6 +22,7 @@ from mpi_es.text import number
 _LAUNCHERS = {"mpiexec", "mpiexec.hydra", "mpirun", "hydra_pmi_proxy", "prterun", "prted", "orterun", "orted"}
 _LAUNCHERS |= {"mpiexec.mpich", "mpiexec.openmpi"[:15], "mpirun.openmpi", "mpirun.mpich"}  # Debian's
 _BLOCKS, _ASCII_BLOCKS = "▁▂▃▄▅▆▇█", "_.-=*#"
+_PLAIN = {"±": "+/-", "\xa0": " ", "…": "."}  # what a terminal without UTF-8 shows instead
 Draw = Callable[[float, ConsoleDimensions], RenderableType]  # seconds since the start, room
 _BELOW = 2  # lines that MPICH's mpiexec prints on Ctrl-C
 _SAVE, _RESTORE = f"\x1b[{_BELOW}A\x1b7", f"\x1b8\x1b[{_BELOW}B"  # the cursor's position, above that room
@@ -43,7 +45,7 @@ def find_terminal(stream: TextIO) -> TextIO | None:
         if not output.is_char_device():
             return None
         descriptor = os.open(output, os.O_WRONLY | os.O_NOCTTY)
-        terminal = os.fdopen(descriptor, "w", encoding=stream.encoding, errors="replace")
+        terminal = os.fdopen(descriptor, "w", encoding=stream.encoding, errors=_ERRORS)
     except OSError:
         return None
     return terminal if terminal.isatty() else None
@@ -134,7 +136,19 @@ class Display:
 def tolerate(stream: TextIO) -> None:
     """Never raise on unencodable characters: replace them."""
     if isinstance(stream, io.TextIOWrapper):
-        stream.reconfigure(errors="replace")
+        stream.reconfigure(errors=_ERRORS)
+
+
+def _plain(error: UnicodeError) -> tuple[str, int]:
+    """Replace unencodable characters; a handler for codecs.register_error."""
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    text = error.object[error.start : error.end]
+    return "".join(_PLAIN.get(character, "?") for character in text), error.end
+
+
+_ERRORS = "mpi_es.plain"
+codecs.register_error(_ERRORS, _plain)
 
 
 @dataclass(frozen=True)

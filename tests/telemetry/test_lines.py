@@ -93,6 +93,6 @@ def test_a_stream_that_is_not_utf_8_gets_what_it_can_show():
     lines.generation(evaluation(30))
     lines.finish("in runs/Zürich")
     assert buffer.getvalue().decode().splitlines() == [
-        "held-out mean 5 ? 1.414 (deviation) at generation 30",
+        "held-out mean 5 +/- 1.414 (deviation) at generation 30",
         "in runs/Z?rich",
     ]
