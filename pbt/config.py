@@ -55,7 +55,7 @@ class Config:
     resample: Annotated[float, Range(0, 1), _SELECTING, Of("explore", "perturb")] = 0.25
     """perturb: probability of a new draw; otherwise a hyperparameter is perturbed, by a factor 0.8 or 1.2"""
     tune: tuple[str, ...] = ()
-    """Hyperparameters to tune: name, or name=low:high; empty: all that the member declares; none: no one"""
+    """Hyperparameters to tune: name, or name=low:high; empty: all that are declared; none: nothing"""
 
     eval_every: Annotated[Free[Natural], Group("Held-out evaluations")] = 0
     """Generations between held-out evaluations of the best member; 0: only at the end"""

@@ -67,11 +67,12 @@ def directory_of(root: Path, setting: str, seed: int) -> Path:
 
 
 def missing(path: Path, settings: Iterable[str], seeds: Iterable[int]) -> list[tuple[str, int]]:
-    """Return the runs that are not in a file: one seed of all settings before the next."""
-    known, wanted = read(path), list(product(seeds, settings))
-    if known.keys() >= {(setting, seed) for seed, setting in wanted}:
+    """Return the runs that are not in a file, one seed of all settings before the next; say so if none is."""
+    known = read(path)
+    found = [(setting, seed) for seed, setting in product(seeds, settings) if (setting, seed) not in known]
+    if not found:
         print(f"{path} holds all these runs; --results FILE trains them again")
-    return [(setting, seed) for seed, setting in wanted if (setting, seed) not in known]
+    return found
 
 
 def train_all(path: Path, cores: int, trainings: dict[tuple[str, int], Callable[[], Curve]]) -> None:

@@ -406,7 +406,7 @@ def cell(curves: list[results.Curve], score: float) -> str:
         best = np.nanmedian([curve[:, 2].max() for curve in curves])
         return f"{best:.0f}; {np.isfinite(seconds).sum()} of {len(seconds)} reach it"
     digits = 0 if middle >= 2 else 1
-    ends = (f"{value:.{digits}f}" for value in (seconds[0], seconds[-1]))
+    ends = ("–" if np.isinf(value) else f"{value:.{digits}f}" for value in (seconds[0], seconds[-1]))
     return f"{middle:.{digits}f} s ({' to '.join(ends)})"
 
 
