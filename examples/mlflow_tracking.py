@@ -28,6 +28,7 @@ class Log:
 
     def finish(self, reason):
         mlflow.set_tag("reason", reason)
+        mlflow.end_run()
 
     def close(self):
-        mlflow.end_run()
+        mlflow.end_run("FAILED")  # one that has finished stays as it is

@@ -31,7 +31,8 @@ def main(directory, path):
     run = load_run(directory)
     config, best = run["config"], run["best"]
     table = generations(run)
-    print(f"{config['strategy']} on {config['env']}, seed {config['seed']}, {len(table)} generations")
+    problem = config["function"] or config["env"]
+    print(f"{config['strategy']} on {problem}, seed {config['seed']}, {len(table)} generations")
     print(table[["best", "mean", "sigma", "evaluate"]].tail())
     print(evaluations(run))
     print(

@@ -6,8 +6,6 @@ It needs wandb (pip install wandb). From this folder; without an account, set WA
     python -m mpi_es.train --resume runs/wandb --target-fitness None --max-iter 100
 """
 
-import hashlib
-
 import wandb
 
 
@@ -15,11 +13,13 @@ class Log:
     """Rank 0 makes one object of this class, after the first line of the console."""
 
     def __init__(self, config, directory):
-        # A resumed run continues under the name of its directory.
-        name = hashlib.sha256(str(directory.resolve()).encode()).hexdigest()[:16]
+        # A resumed run continues in the W&B run of its directory.
+        note = directory / "wandb.txt"
+        known = note.read_text() if note.exists() else None
         self.run = wandb.init(
-            project="mpi_es", id=name, name=directory.name, config=config, dir=directory, resume="allow"
+            project="mpi_es", id=known, name=directory.name, config=config, dir=directory, resume="allow"
         )
+        note.write_text(self.run.id)
         self.run.define_metric("*", step_metric="generation")
 
     def generation(self, numbers):
@@ -27,6 +27,7 @@ class Log:
 
     def finish(self, reason):
         self.run.summary["reason"] = reason
+        self.run.finish()
 
     def close(self):
-        self.run.finish()
+        self.run.finish(exit_code=1)  # of a run that failed; one that has finished stays as it is

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Collection, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
@@ -112,7 +112,7 @@ def evolve(
         sigma: the standard deviation of the first population, a number or a vector.
         minimise: minimise the function instead of maximising it.
         bounds: lower and upper, each a number or a vector; or a pair for each parameter. None means
-            unbounded. x is reflected at the bounds.
+            unbounded.
         constraints: a function of x that returns an array (n,); x is feasible if all are <= 0. Or the
             number n, if the function itself returns a pair of value and array.
         integers: indices of the parameters that are integers; only for the strategy cma_es.
@@ -170,11 +170,8 @@ def _with_settings_of_root(comm: Comm, function: Function, made: list[Problem]) 
     A script may draw x0 at random, so that it differs between ranks.
     """
     root = made[0] if comm.rank == 0 else None
-    settings = bcast_object(
-        comm,
-        root
-        and (root.x0, root.lower, root.upper, root.scale, root.minimise, root.integers, root.constraints),
-    )
+    after_function = fields(Problem)[1:]
+    settings = bcast_object(comm, root and [getattr(root, one.name) for one in after_function])
     return all_or_raise(comm, lambda: Problem(function, *settings))
 
 

@@ -213,9 +213,8 @@ class Search:
         """Continue from the content of a file."""
         of_run = description.config_of(Config, stored["config"], imports=True)
         config = replace(of_run, console="silent", tensorboard=False, callback="")
-        options = {name: getattr(config, name) for name in ("minimise", "integers", "constraints")}
-        ends = {name: stored["problem"][name] for name in ("x0", "lower", "upper", "scale")}
-        self._begin(config, Problem(_told, **ends, **options), stored)
+        x0, lower, upper, scale = (stored["problem"][name] for name in ("x0", "lower", "upper", "scale"))
+        self._begin(config, problem_of(config, _told, x0, (lower, upper), scale), stored)
 
 
 def _told(x: Vector) -> float:

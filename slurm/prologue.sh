@@ -36,6 +36,9 @@ pass_on() {
 own_variables() {
     # sbatch passes its environment on: these variables may be those of another job, from which this one was submitted.
     local id task restarts
+    unset PMI_FD PMI_RANK PMI_SIZE PMIX_NAMESPACE PMIX_RANK "${!SLURM_PTY_@}" SLURM_EXTERNAL_LAUNCHER # of srun --pty
+    # After sbatch --export=NAMES srun would start ranks without what this script sets.
+    export SLURM_EXPORT_ENV=ALL
     [[ -n ${SLURM_JOB_ID:-} && -n ${SLURM_ARRAY_JOB_ID:-}${SLURM_RESTART_COUNT:-} ]] || return 0
     while read -r id task restarts; do
         [[ $id == "$SLURM_JOB_ID" ]] || continue
@@ -76,7 +79,7 @@ setup() {
     # Not `import mpi_es`, which imports no other package.
     python -c 'import mpi_es.train' ||
         fail "MPI_ES_SETUP: expected a python with mpi_es and its packages, got $(command -v python || echo none)"
-    [[ ${MPI_ES_RETRIES:-3} =~ ^[0-9]+$ ]] || fail "MPI_ES_RETRIES: expected a whole number, got $MPI_ES_RETRIES"
+    [[ ${MPI_ES_RETRIES:-3} =~ ^(0|[1-9][0-9]*)$ ]] || fail "MPI_ES_RETRIES: expected a whole number, got $MPI_ES_RETRIES"
 }
 
 # The launcher: the first that starts one world in which the doctor finds no failure.
@@ -98,7 +101,8 @@ choose_launcher() { # RUN_DIRECTORY; returns the code of a launcher that failed 
         [[ $code == 1 ]] || accident=$code
     done <<<"$lines"
     [[ -z $accident ]] || return "$accident"
-    fail "MPI_ES_LAUNCHER: expected a launcher with which the doctor finds nothing wrong, got none"
+    fail "launcher: expected one with which the doctor finds no failure, got none; correct what it says above," \
+        "or set another launcher in MPI_ES_LAUNCHER"
 }
 
 examine() { # RUN_DIRECTORY
@@ -125,7 +129,7 @@ take_launcher() { # LINE
 store_launcher() {
     # If it cannot be stored, the next start chooses again.
     [[ -z $caught ]] || return 0
-    rm -f "$run"/.launcher-* # those of jobs that were cancelled
+    rm -f "$run"/.launcher-* # of other jobs, most of them cancelled; one that runs only chooses again
     { mkdir -p "$run" && echo "${launcher[*]@Q}" >"$(job_file launcher)"; } 2>/dev/null || true
 }
 
@@ -155,6 +159,7 @@ resume() { # MODULE ARGUMENTS…
     local module=$1
     shift
     run=$(python -m mpi_es.jobs.where "$module" "$@") || fail
+    [[ $run != -* ]] || run=./$run # not an option of the commands below
     runs() { printf '%s\n' "$run"; }
     # If ranks survive a dead one, the launcher fails although the run reaches its end. A file that has not been
     # written since may be that of a shorter run.

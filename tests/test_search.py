@@ -125,6 +125,20 @@ def test_candidates_lie_within_bounds_and_are_as_wide_as_sigma():
     assert (asked <= [1, 100]).all()
 
 
+@pytest.mark.parametrize("lower", [0.0, 0.5])
+def test_an_optimum_on_bounds_costs_no_more_than_one_inside(lower):
+    def cost(x):
+        return ((x * [1, 30, 1000]) ** 2).sum()
+
+    def calls(bounds, lowest):
+        search = mpi_es.Search([1.0] * 3, 0.3, minimise=True, bounds=bounds, population_size=8, max_iter=500)
+        while not search.done and not search.best_value - lowest < 1e-9:
+            search.tell([cost(x) for x in search.ask()])
+        return 8 * search.generation
+
+    assert calls((lower, 5), cost(np.full(3, lower))) < 1.2 * calls(None, 0.0)
+
+
 def test_the_constraints_of_the_best_are_a_copy():
     one = mpi_es.Search([2.0], 0.5, constraints=1, population_size=4)
     x = one.ask()

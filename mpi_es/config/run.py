@@ -82,7 +82,7 @@ class Config:
     dim: Annotated[Natural, _FUNCTION] = 0
     """Number of parameters of a function; 0: as many as --x0 has"""
     bounds: Annotated[tuple[float, ...], _FUNCTION] = ()
-    """Lower and upper bound of a function's parameters; candidates are reflected at the bounds"""
+    """Lower and upper bound of a function's parameters"""
     integers: Annotated[tuple[int, ...], _FUNCTION] = ()
     """Indices, from 0, of a function's parameters that are integers; only for cma_es"""
     constraints: Annotated[Natural, _FUNCTION] = 0

@@ -102,6 +102,7 @@ def problem_of(config: Config, function: Function, x0: Any, bounds: Any, scale: 
         x0,
         bounds,
         scale=scale,
+        sigma=config.strategy.init_sigma,
         minimise=config.minimise,
         integers=config.integers,
         constraints=config.constraints,

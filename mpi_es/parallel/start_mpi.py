@@ -59,11 +59,24 @@ def find_launch(environ: Mapping[str, str]) -> Launch:
             launcher = _SRUN  # srun --mpi=pmi2 speaks the protocol of MPICH's mpiexec
         # An interactive shell in a step is one process, whatever its size, and a step may only carry an
         # mpiexec's helpers; SLURM_NTASKS is useless, since a batch script has it too.
-        if size == "SLURM_STEP_NUM_TASKS" and {"SLURM_PTY_PORT", "SLURM_EXTERNAL_LAUNCHER"} & set(environ):
-            continue
+        if size == "SLURM_STEP_NUM_TASKS":
+            in_shell = "SLURM_PTY_PORT" in environ and _has_terminal()
+            if in_shell or "SLURM_EXTERNAL_LAUNCHER" in environ:
+                continue
         own = int(environ.get(rank, "0"))
         return Launch(launcher, int(environ[size]), own, rank, int(environ.get(_LOCAL_RANKS[launcher], own)))
     return Launch()
+
+
+def _has_terminal() -> bool:
+    """Return whether this process has a controlling terminal, as in a shell of srun --pty, but not in a step
+    that is started from it.
+    """
+    try:
+        os.close(os.open("/dev/tty", os.O_RDONLY | os.O_NOCTTY))
+    except OSError:
+        return False
+    return True
 
 
 def abort(comm: Comm | None) -> None:
@@ -173,6 +186,8 @@ def _start(environ: Mapping[str, str]) -> Comm:
     if MPI.Is_finalized():
         raise UserError("MPI: expected a library that runs, got one that MPI.Finalize() has ended")
     if not MPI.Is_initialized():
+        if find_launch(environ).launcher is _MPICH:  # a Slurm step around mpiexec has set this
+            os.environ.pop("PMIX_NAMESPACE", None)
         if complaint := check(environ, None, library):
             raise complaint
         if library.startswith("MPICH") and (complaint := shared_memory.check(environ)):

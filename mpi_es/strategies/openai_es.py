@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from mpi_es.arrays import Vector
 from mpi_es.config.fields import AtMost, Decay, Natural, NotNegative
+from mpi_es.errors import expected
 from mpi_es.strategies import optimizers
 from mpi_es.strategies.base import Noise, Population, Seeded, Strategy, WithNoise, check_pairs
 from mpi_es.strategies.optimizers import Memory, decayed
@@ -51,6 +52,8 @@ class OpenAIES(Strategy):
     def __init__(self, options: OpenAIESOptions, x0: Vector, seed: int, noise: Noise) -> None:
         super().__init__(options, x0, seed, noise)
         check_pairs(self.popsize)
+        if not 1e-38 < options.init_sigma < 1e38:
+            raise expected("--init-sigma", "a number that single precision holds", options.init_sigma)
         self._shaping, self._optimizer = SHAPINGS[options.shaping], optimizers.make(options)
         memory = self._optimizer.start(len(x0))
         centre = x0.astype(np.float64)

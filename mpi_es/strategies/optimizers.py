@@ -77,7 +77,8 @@ class Adam:
             v = self.beta_2 * memory["second"] + (1 - self.beta_2) * np.square(g)
         if not np.isfinite(v).all():  # infinite moments would silently end all steps
             largest = float(np.abs(gradient).max())
-            raise expected("--optimizer adam", "a gradient below 1e19", largest, "use --shaping centered")
+            hint = "use --shaping centered, or a larger --init-sigma"
+            raise expected("--optimizer adam", "a gradient below 1e19", largest, hint)
         # Both moments start at 0, and are corrected for that bias.
         deviation = np.sqrt(v / (1 - self.beta_2**t))
         step = float(learning_rate) / (1 - self.beta_1**t) * m / (deviation + self.epsilon)

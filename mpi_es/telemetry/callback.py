@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from mpi_es.config.parts import flat
+from mpi_es.config.parts import flat, without_effect
 from mpi_es.config.user_objects import load
 from mpi_es.errors import RolloutError, UserError, expected, one_line
 from mpi_es.telemetry.view import Numbers
@@ -16,7 +16,7 @@ from mpi_es.telemetry.view import Numbers
 class Callback:
     """A sink that calls a user's object; an exception there ends the run, after it is saved.
 
-    The object's class is called with the options as a dict and the run's directory.
+    The object's class is called with the options that have an effect, a dict, and the run's directory.
     """
 
     def __init__(self, config: Any, directory: Path) -> None:
@@ -28,8 +28,10 @@ class Callback:
 
     def start(self, facts: Sequence[str], done: int) -> None:
         """Make the object, once the run's directory exists."""
+        idle = without_effect(self._config)
+        options = {name: value for name, value in flat(self._config).items() if name not in idle}
         try:
-            self._object = self._class(flat(self._config), self._directory)
+            self._object = self._class(options, self._directory)
         except (Exception, SystemExit) as error:
             raise UserError(f"{self._option}: its constructor failed: {one_line(error)}") from error
 

@@ -60,7 +60,6 @@ HYDRA_IN_SLURM = HYDRA | {
         (BATCH, None, 0),
         (STEP, (4, "srun"), 3),
         (PMI2, (4, "srun"), 3),
-        (PTY, None, 0),
         (HYDRA_IN_SLURM, (3, "mpiexec of MPICH"), 2),
         (HYDRA_IN_SLURM | OMPI_5, (3, "mpiexec of Open MPI"), 1),
     ],
@@ -69,6 +68,12 @@ def test_who_launched_how_many(environ, launched, rank):
     found = start_mpi.find_launch(environ)
     assert (found.size, found.launcher) == (launched or (1, "no launcher"))
     assert (found.rank, bool(found.variable)) == (rank, launched is not None)
+
+
+@pytest.mark.parametrize(("terminal", "size"), [(True, 1), (False, 4)])
+def test_the_shell_of_srun_pty_is_one_process_and_a_step_started_from_it_is_not(monkeypatch, terminal, size):
+    monkeypatch.setattr(start_mpi, "_has_terminal", lambda: terminal)
+    assert start_mpi.find_launch(PTY).size == size
 
 
 @pytest.mark.parametrize(
@@ -143,8 +148,9 @@ def connect(environ, *launch):
     return call(*launch, sys.executable, "-c", program, cwd=ROOT, env=bare | environ)
 
 
-def test_connect_under_mpiexec():
-    ended = connect({}, MPIEXEC, "-n", 3)
+@pytest.mark.parametrize("around", [{}, {"PMIX_NAMESPACE": "slurm.pmix.1.0", "PMIX_RANK": "0"}])
+def test_connect_under_mpiexec(around):
+    ended = connect(around, MPIEXEC, "-n", 3)
     assert "".join(ended.stdout.split()) == "333"
     assert ended.returncode == 0
 

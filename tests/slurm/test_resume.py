@@ -73,6 +73,7 @@ def assert_finished(cluster, job, restarts):
 
 # Of a job from which another one is submitted; sbatch passes them on.
 OUTER = {"SLURM_ARRAY_JOB_ID": "99", "SLURM_ARRAY_TASK_ID": "7", "SLURM_RESTART_COUNT": "3"}
+OUTER |= {"PMIX_NAMESPACE": "slurm.pmix.1.0", "PMIX_RANK": "0", "SLURM_PTY_PORT": "35667", "PMI_SIZE": "4"}
 
 
 def test_a_signal_before_the_time_limit_saves_requeues_and_continues(begin, ends_well, cluster, submit):
@@ -133,7 +134,7 @@ def test_a_launcher_that_makes_worlds_of_one_is_refused_before_the_work(cluster,
     job = submit(TWO, "train.sh", *RUN, MPI_ES_LAUNCHER="srun --mpi=none")
     assert cluster.end(job) == "FAILED"
     assert "expected one world of the 2 ranks that srun started" in job.log
-    assert job.log.splitlines()[-1].startswith("error: MPI_ES_LAUNCHER: expected a launcher with which")
+    assert job.log.splitlines()[-1].startswith("error: launcher: expected one with which")
     assert not (place / "run").exists()
 
 

@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 
+from mpi_es.errors import UserError
 from mpi_es.strategies.base import Seeded
 from mpi_es.strategies.noise import ComputedNoise
 from mpi_es.strategies.openai_es import OpenAIES
@@ -62,6 +63,12 @@ def test_sigma_and_the_learning_rate_decay_to_their_floors() -> None:
         seen.append((strategy.sigma, strategy.state.learning_rate, strategy.ask().sigma))
         strategy.tell(strategy.ask(), np.arange(8.0))
     np.testing.assert_allclose(seen, [(0.02, 0.1, 0.02), (0.01, 0.01, 0.01), (0.007, 0.002, 0.007)])
+
+
+@pytest.mark.parametrize("sigma", [1e-39, 1e39])
+def test_a_sigma_that_single_precision_does_not_hold_is_refused(sigma: float) -> None:
+    with pytest.raises(UserError, match="--init-sigma: expected a number that single precision holds, got"):
+        made(OpenAIES, np.zeros(DIM), sigma, 8, noise=NOISE)
 
 
 def test_only_the_noise_adds_up_rows() -> None:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from mpi_es import load_run
-from mpi_es.config.parts import declared
+from mpi_es.config.parts import declared, without_effect
 from mpi_es.config.run import Config, configured
 from mpi_es.errors import RolloutError, UserError
 from mpi_es.telemetry.callback import Callback
@@ -28,10 +28,18 @@ def test_it_gets_options_directory_each_generation_and_the_end(tmp_path):
     sink.close()
     begin, first, last, end, closed = notes(tmp_path)
     assert begin["seed"] == 5
-    assert begin.keys() == declared(Config).keys()
+    assert begin.keys() == declared(Config).keys() - without_effect(configured()).keys()
+    assert {"env", "hidden", "num_rollouts"} <= begin.keys()
     assert (first["generation"], first["fitness/mean"], first["total/steps"]) == (1, 4, 120)
     assert (last["generation"], last["held_out/mean"]) == (2, 5)
     assert (end, closed) == ("done", "closed")
+
+
+def test_it_does_not_get_options_of_an_environment_that_the_run_does_not_have(tmp_path):
+    Callback(configured(function="math:fsum", callback=NAME + "Notes"), tmp_path).start([], 0)
+    (options,) = notes(tmp_path)
+    assert options["function"] == "math:fsum"
+    assert not {"env", "policy", "hidden", "obs_norm"} & options.keys()
 
 
 def test_generation_is_the_only_method_that_it_needs(tmp_path):

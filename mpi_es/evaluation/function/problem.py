@@ -26,9 +26,10 @@ OF_RANDOM = (  # fields without effect for a function that takes no seed
 
 @dataclass(frozen=True)
 class Problem:
-    """A function and where to search: x0 (dim,), and bounds (dim,) at which x is reflected.
+    """A function and where to search: x0 (dim,), and bounds (dim,).
 
-    A strategy searches for x / scale. Parameters whose indices are `integers` are rounded.
+    A strategy searches for x / scale, without bounds; within `margin` (dim,) of a bound x is bent. Parameters
+    whose indices are `integers` are rounded.
     """
 
     function: Function
@@ -36,6 +37,7 @@ class Problem:
     lower: Vector
     upper: Vector
     scale: Vector
+    margin: Vector
     minimise: bool = False
     integers: tuple[int, ...] = ()
     constraints: int = 0  # how many numbers the function returns next to its value
@@ -53,10 +55,10 @@ class Problem:
             hint = "those of integers are rounded inwards" if self.integers else ""
             raise expected("--bounds", "lower bounds below the upper ones", got, hint)
         with np.errstate(over="ignore"):
-            widths = 2 * (self.upper - self.lower)
+            widths = 4 * (self.upper - self.lower)
         if (np.isinf(widths) & np.isfinite(self.lower) & np.isfinite(self.upper)).any():
             got = f"{short(self.lower)} and {short(self.upper)}"
-            raise expected("--bounds", "less than 8e307 between lower and upper bounds", got)
+            raise expected("--bounds", "less than 4e307 between lower and upper bounds", got)
         if not ((self.scale > 0) & np.isfinite(self.scale)).all():
             raise expected("--init-sigma", "numbers above 0", short(self.scale))
 
@@ -75,8 +77,8 @@ class Problem:
         return -1.0 if self.minimise else 1.0
 
     def whole(self, x: Candidate | Vector) -> Vector:
-        """Return the x (dim,) of a candidate, reflected at the bounds until it is within them."""
-        inside = self._reflected(np.multiply(x, self.scale, dtype=np.float64))
+        """Return the x (dim,) of a candidate, within the bounds."""
+        inside = self._bent(np.multiply(x, self.scale, dtype=np.float64))
         if self.integers:
             where = list(self.integers)
             inside[where] = np.round(inside[where]) + 0.0  # no -0.0
@@ -93,23 +95,61 @@ class Problem:
         grid[where] = 1 / self.scale[where]
         return grid
 
-    def _reflected(self, inside: Vector) -> Vector:
-        """Return an x (dim,) within the bounds."""
-        if self._is_unbounded or ((self.lower <= inside) & (inside <= self.upper)).all():
-            return inside  # the usual case; the code below takes 50 us
-        below, above = inside < self.lower, inside > self.upper
-        inside[below] = 2 * self.lower[below] - inside[below]
-        inside[above] = 2 * self.upper[above] - inside[above]
-        # What crossed the other bound is further away than the width, so that mod loses no digits.
-        outside = (inside < self.lower) | (inside > self.upper)
-        low, high = self.lower[outside], self.upper[outside]
-        folded = np.mod(inside[outside] - low, 2 * (high - low))
-        inside[outside] = np.clip(low + np.minimum(folded, 2 * (high - low) - folded), low, high)
-        return inside
+    @functools.cached_property
+    def _unbent(self) -> tuple[Vector, Vector]:
+        """The ends (dim,) between which a candidate is x itself."""
+        return self.lower + self.margin, self.upper - self.margin
+
+    @functools.cached_property
+    def _mirrors(self) -> tuple[Vector, Vector]:
+        """The ends (dim,) at which candidates are reflected: outside the bounds, by the margin."""
+        return self.lower - self.margin, self.upper + self.margin
+
+    def _bent(self, x: Vector) -> Vector:
+        """Return an x (dim,) within the bounds.
+
+        As in pycma x is a parabola from the margin inside a bound to the mirror outside, where it touches the
+        bound. With a mirror on the bound itself an optimum there would be a kink, and take twice the calls.
+        """
+        low, high = self._unbent
+        if self._is_unbounded or ((low <= x) & (x <= high)).all():
+            return x  # the usual case; the code below takes 50 us
+        x = self._reflected(x)
+        below, above, (first, last) = x < low, x > high, self._mirrors
+        x[below] = self.lower[below] + _parabola(x[below] - first[below], self.margin[below])
+        x[above] = self.upper[above] - _parabola(last[above] - x[above], self.margin[above])
+        return np.clip(x, self.lower, self.upper)
+
+    def _reflected(self, x: Vector) -> Vector:
+        """Return an x (dim,) between the mirrors."""
+        first, last = self._mirrors
+        below, above = x < first, x > last
+        x[below] = 2 * first[below] - x[below]
+        x[above] = 2 * last[above] - x[above]
+        # What crossed the other mirror is further away than the width, so that mod loses no digits.
+        outside = (x < first) | (x > last)
+        low, high = first[outside], last[outside]
+        folded = np.mod(x[outside] - low, 2 * (high - low))
+        x[outside] = np.clip(low + np.minimum(folded, 2 * (high - low) - folded), low, high)
+        return x
 
     def initial(self, seed: int) -> Vector:
-        """Return x0 as a candidate."""
-        return self.x0 / self.scale
+        """Return the candidate of x0."""
+        x, (low, high), (first, last) = self.x0.copy(), self._unbent, self._mirrors
+        below, above = x < low, x > high
+        x[below] = first[below] + _of_parabola(x[below] - self.lower[below], self.margin[below])
+        x[above] = last[above] - _of_parabola(self.upper[above] - x[above], self.margin[above])
+        return x / self.scale
+
+
+def _parabola(distance: Vector, margin: Vector) -> Vector:
+    """Return the distance of x from a bound, given that of the candidate from the mirror."""
+    return np.asarray(distance * (distance / (2 * margin)) / 2)
+
+
+def _of_parabola(distance: Vector, margin: Vector) -> Vector:
+    """Return the distance of a candidate from the mirror, given that of x from the bound."""
+    return np.asarray(2 * np.sqrt(margin) * np.sqrt(distance))
 
 
 def problem(
@@ -118,6 +158,7 @@ def problem(
     bounds: Any = None,
     *,
     scale: Any = 1.0,
+    sigma: float = 1.0,
     minimise: bool = False,
     integers: tuple[int, ...] = (),
     constraints: int = 0,
@@ -129,6 +170,7 @@ def problem(
         bounds: lower and upper, each a number or a vector; or a pair for each parameter. None means
             unbounded.
         scale: a number or a vector.
+        sigma: the standard deviation of the first candidates, over scale.
     """
     start, scales = as_vector("--x0", x0), as_vector("--init-sigma", scale)
     if start.ndim != 1 or not len(start) or not np.isfinite(start).all():
@@ -143,7 +185,9 @@ def problem(
     lower, upper = np.where(is_integer, np.ceil(lower), lower), np.where(is_integer, np.floor(upper), upper)
     start = np.clip(start, lower, upper)
     spread = np.broadcast_to(scales, start.shape).copy()
-    return Problem(function, start, lower, upper, spread, minimise, integers, constraints)
+    with np.errstate(over="ignore"):
+        margin = np.where(is_integer, 0.0, np.minimum(sigma * spread, upper - lower) / 2)
+    return Problem(function, start, lower, upper, spread, margin, minimise, integers, constraints)
 
 
 def _bounds(bounds: Any, x0: Vector) -> tuple[Vector, Vector]:

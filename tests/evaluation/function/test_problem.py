@@ -29,7 +29,7 @@ def test_a_torch_vector_is_a_start():
         ([0.0], (1.0, -1.0), "--bounds: expected lower bounds below the upper ones"),
         ([0.0], (1.0, 1.0), "--bounds: expected lower bounds below the upper ones"),
         ([2.0], (-1.0, 1.0), "--x0: expected numbers within --bounds"),
-        ([0.0], (-1e308, 1e308), "--bounds: expected less than 8e307 between lower and upper bounds"),
+        ([0.0], (-1e308, 1e308), "--bounds: expected less than 4e307 between lower and upper bounds"),
         ([0.0, 0.0], (-1.0, [1.0, 1.0, 1.0]), r"--bounds: expected numbers, or vectors of the shape \(2,\)"),
     ],
 )
@@ -85,20 +85,39 @@ def test_bounds_of_two_parameters_that_can_be_read_in_two_ways_are_refused():
         ((-1e16, 1.0), 1.5, 0.5),
     ],
 )
-def test_x_is_reflected_at_the_bounds(bounds, x, inside):
-    assert problem(total, [0.0], bounds).whole([x]) == [inside]
+def test_without_a_margin_x_is_reflected_at_the_bounds(bounds, x, inside):
+    assert problem(total, [0.0], bounds, sigma=0.0).whole([x]) == [inside]
+    assert problem(total, [0.0], bounds, integers=(0,)).whole([x]) == [round(inside)]
+
+
+@pytest.mark.parametrize(
+    ("candidate", "inside"),
+    [(5, 5), (1, 1), (9, 9), (0, 0.25), (-1, 0), (-2, 0.25), (-3, 1), (10, 9.75), (11, 10), (12, 9.75)],
+)
+def test_within_half_a_sigma_of_a_bound_x_is_a_parabola(candidate, inside):
+    wide = problem(total, [5.0, 2.0], ([0, -math.inf], [10, math.inf]), scale=[2.0, 1.0])
+    assert wide.whole([candidate / 2, candidate]).tolist() == [inside, candidate]
+
+
+@pytest.mark.parametrize("x", [0.0, 0.2, 0.5, 0.9, 1.0])
+def test_in_a_narrow_domain_the_parabolas_meet_in_the_middle(x):
+    narrow = problem(total, [x], (0, 1), sigma=7.0)
+    assert narrow.margin == [0.5]
+    np.testing.assert_allclose(narrow.whole(narrow.initial(1)), [x], atol=1e-15)
+    np.testing.assert_allclose(narrow.whole(narrow.initial(1) + 4), [x], atol=1e-15)  # once around
 
 
 def test_what_lies_on_a_bound_stays_as_it_is_to_the_bit_beside_what_lies_outside():
     lower, upper = [0.0, -0.3, 0.0], [1.0, 0.1, 1.0]
     assert lower[1] + (upper[1] - lower[1]) != upper[1]  # as it would be if it were reflected
-    inside = problem(total, [0.5, 0.0, 0.5], (lower, upper)).whole([-0.0, upper[1], 1.25])
-    assert inside.tobytes() == np.array([-0.0, upper[1], 0.75]).tobytes()
+    reflecting = problem(total, [0.5, 0.0, 0.5], (lower, upper), sigma=0.0)
+    assert reflecting.whole([0.0, upper[1], 1.25]).tolist() == [0.0, upper[1], 0.75]
 
 
-@given(st.floats(-1e6, 1e6), st.floats(1e-3, 1e3), st.floats(-1e9, 1e9))
-def test_whatever_is_asked_lies_within_the_bounds(lower, width, x):
-    bounded = problem(total, [lower], (lower, lower + width))
-    inside = bounded.whole([x])
-    assert lower <= inside[0] <= lower + width
-    assert bounded.whole(inside) == inside
+@given(st.floats(-1e6, 1e6), st.floats(1e-3, 1e3), st.floats(-1e9, 1e9), st.floats(1e-9, 1e9))
+def test_whatever_is_asked_lies_within_the_bounds_and_x0_is_found_again(lower, width, x, sigma):
+    start = lower + abs(x) % width
+    for end in (lower + width, math.inf):
+        bounded = problem(total, [min(start, end)], (lower, end), sigma=sigma)
+        assert lower <= bounded.whole([x])[0] <= end
+        np.testing.assert_allclose(bounded.whole(bounded.initial(1)), bounded.x0, rtol=1e-9, atol=1e-9)

@@ -160,5 +160,5 @@ def test_the_function_sees_x_within_the_bounds_and_may_change_it():
 
     candidates = np.array([[0.5], [1.5]])
     calls(greedy, candidates, [0, 0], bounds=(0, 1))
-    np.testing.assert_array_equal(seen, [[0.5], [0.5]])
+    np.testing.assert_array_equal(seen, [[0.5], [1.0]])
     np.testing.assert_array_equal(candidates, [[0.5], [1.5]])
