@@ -97,7 +97,8 @@ def apply(model: Any, values: dict[str, float]) -> None:
     """Make the model train with these values; it keeps its own for the other hyperparameters."""
     normalizer = model.get_vec_normalize_env()
     if normalizer is not None:
-        normalizer.gamma = model.gamma  # the loop below may replace it
+        # ARS has no gamma; the loop below may replace it.
+        normalizer.gamma = getattr(model, "gamma", normalizer.gamma)
     for name, value in values.items():
         _SETTERS.get(name, _set_everywhere)(model, name, value)
 

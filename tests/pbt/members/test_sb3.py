@@ -36,7 +36,7 @@ ALGORITHMS = {
             "policy_kwargs={'lstm_hidden_size': 8}",
         )
     ),
-    "ARS": Config(member_options=("n_delta=1", "zero_policy=False", NET)),
+    "ARS": Config(member_options=("n_delta=1", "zero_policy=False", NET), obs_norm=True),
 }
 TF_LIKE = "stable_baselines3.common.sb2_compat.rmsprop_tf_like:RMSpropTFLike"
 
