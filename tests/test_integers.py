@@ -57,6 +57,13 @@ def test_bounds_of_integers_are_rounded_inwards():
     np.testing.assert_allclose(result.x, [2, 0.4, -1], atol=1e-5)
 
 
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_bits_are_all_set(seed):
+    """The mean stays within the bounds, where -1 and 2 would count as 1 and 0."""
+    bits = {"integers": range(20), "bounds": (0, 1), "goal": -20, "seed": seed, "max_iter": 40}
+    assert evolve(lambda x: -x.sum(), [0.5] * 20, 0.3, **bits).value == -20
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [

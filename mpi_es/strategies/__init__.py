@@ -9,6 +9,7 @@ from mpi_es.config.run import STRATEGIES, Config, default
 from mpi_es.config.user_objects import load
 from mpi_es.errors import expected
 from mpi_es.strategies.base import Noise, Options, Strategy, WithNoise
+from mpi_es.strategies.integer_centering import Grid
 from mpi_es.strategies.restarts import LaterNoise, Restarts
 from mpi_es.strategies.user_strategy import UserStrategy
 
@@ -32,13 +33,13 @@ def make(
     x0: Vector,
     noise: Noise,
     draw: Callable[[int], Candidate | Vector] | None = None,
-    grid: Vector | None = None,
+    grid: Grid | None = None,
 ) -> Any:
     """Return the config's strategy, started at x0 (dim,).
 
     Args:
         draw: returns the start of a restart, given its seed; None: x0 plus a step of the first population.
-        grid: (dim,) the distance between integers, 0 for continuous parameters; None: all are continuous.
+        grid: which parameters are integers; None: all are continuous.
     """
     integers = {} if grid is None else {"grid": grid}
     options, found = config.strategy, class_of(config.strategy)

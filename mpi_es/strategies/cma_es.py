@@ -23,7 +23,7 @@ from mpi_es.seeds import Stream, rng
 from mpi_es.strategies import base
 from mpi_es.strategies.base import Dense, Noise, Population, Strategy
 from mpi_es.strategies.import_without import import_without
-from mpi_es.strategies.integer_centering import centre_integers
+from mpi_es.strategies.integer_centering import Grid, centre_integers
 
 SMALLEST_POPULATION = 4  # with 3 there is only one parent, and the VD and VkD updates divide zero by zero
 # Of the covariance (full): pycma would stop there. If some parameters have no effect and the others have
@@ -144,14 +144,14 @@ class CMAES(Strategy):
     LAPACK's rounding depends on it, but not on the number of cores.
 
     Args:
-        grid: (dim,) the distance between integers, 0 for continuous parameters; None: all are continuous.
+        grid: which parameters are integers; None: all are continuous.
     """
 
     Options = CMAESOptions
     learning_rate = math.nan  # base's would copy the whole state to look for one
 
     def __init__(
-        self, options: CMAESOptions, x0: Vector, seed: int, noise: Noise, grid: Vector | None = None
+        self, options: CMAESOptions, x0: Vector, seed: int, noise: Noise, grid: Grid | None = None
     ) -> None:
         super().__init__(options, x0, seed, noise)
         if grid is not None and options.cma_variant in _RESTRICTED:
@@ -335,11 +335,11 @@ class CMAES(Strategy):
             self._add_integers(es, self._grid)
         return es
 
-    def _add_integers(self, es: Any, grid: Vector) -> None:
+    def _add_integers(self, es: Any, grid: Grid) -> None:
         """Make pycma's object handle integers as with its option integer_variables, but with any distance."""
         bound = pycma().options_parameters.integer_std_lower_bound
-        lowest = bound(es.N, es.sp.weights.mueff, np.count_nonzero(grid))
-        es.opts["minstd"] = lowest * grid
+        lowest = bound(es.N, es.sp.weights.mueff, np.count_nonzero(grid.distance))
+        es.opts["minstd"] = lowest * grid.distance
         # A vector from the first generation on, since its shape is part of the state.
         es.sigma_vec._init_(es.N).is_identity = False
         es._stds_into_limits()

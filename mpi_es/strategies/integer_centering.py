@@ -5,21 +5,30 @@ on the standard deviation (cma_es.py) keeps some candidates on integers other th
 to the middle of their integers before the update, so that the mean follows them.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 
 from mpi_es.arrays import Vector
 
 
-def centre_integers(rows: Vector, mean: Vector, grid: Vector) -> None:
+class Grid(NamedTuple):
+    """Which of a strategy's parameters are integers, (dim,) each."""
+
+    distance: Vector  # between integers; 0 for continuous parameters
+    lower: Vector  # bounds of integers
+    upper: Vector
+
+
+def centre_integers(rows: Vector, mean: Vector, grid: Grid) -> None:
     """Move candidates (n, dim) in place to their integers, where these differ from the mean's.
 
+    Beyond a bound they move onto it first: the mean would otherwise leave the bounds, where x is reflected.
     The other candidates move towards the mean's integer, so far that the average does not shift.
-
-    Args:
-        grid: (dim,) the distance between integers; 0 for continuous parameters.
     """
-    whole = np.flatnonzero(grid)
-    x, at_mean = rows[:, whole] / grid[whole], np.round(mean[whole] / grid[whole])
+    whole = np.flatnonzero(grid.distance)
+    distance, lower, upper = (of_all[whole] for of_all in grid)
+    x, at_mean = np.clip(rows[:, whole], lower, upper) / distance, np.round(mean[whole] / distance)
     nearest = np.round(x)
     same, away = nearest == at_mean, nearest - x
     bias = np.asarray(sum(np.where(same, 0, away)))
@@ -31,4 +40,4 @@ def centre_integers(rows: Vector, mean: Vector, grid: Vector) -> None:
         share[opposite] = np.minimum(1, -bias[opposite] / room[opposite])
     back = same & (bias * (at_mean - x) < 0)
     x += np.where(back, share * (at_mean - x), 0)
-    rows[:, whole] = x * grid[whole]
+    rows[:, whole] = x * distance

@@ -1,5 +1,8 @@
 """Integers in CMA-ES: pycma's moves and candidates, whatever the distance of two integers."""
 
+import math
+
+import cma
 import numpy as np
 import pytest
 from cma.integer_centering import IntegerCentering
@@ -7,7 +10,7 @@ from threadpoolctl import threadpool_limits
 
 from mpi_es.errors import UserError
 from mpi_es.strategies.cma_es import CMAES
-from mpi_es.strategies.integer_centering import centre_integers
+from mpi_es.strategies.integer_centering import Grid, centre_integers
 from tests.strategies.making import made
 from tests.strategies.plain_pycma import Plain
 
@@ -22,8 +25,9 @@ def one_thread():
 
 
 def grid(dim, distance=1.0):
-    """Two integers."""
-    return np.where(np.isin(np.arange(dim), INTEGERS), distance, 0.0)
+    """Two integers without bounds."""
+    far = np.full(dim, math.inf)
+    return Grid(np.where(np.isin(np.arange(dim), INTEGERS), distance, 0.0), -far, far)
 
 
 def rounded(x, distance=1.0):
@@ -48,10 +52,22 @@ def test_candidates_are_moved_as_by_pycma(seed):
     np.testing.assert_array_equal(ours, theirs)
 
 
+@pytest.mark.parametrize("seed", range(20))
+def test_integers_are_moved_into_their_bounds_as_by_pycma(seed):
+    draw = np.random.default_rng(seed)
+    rows, mean = 2 * draw.normal(size=(draw.integers(2, 12), 4)), draw.normal(size=4)
+    theirs, ours, bound = rows.copy(), rows.copy(), np.full(4, 1.0)
+    settings = {"integer_variables": INTEGERS, "bounds": [-bound, bound], "verbose": -9}
+    cma.CMAEvolutionStrategy(4 * [0.5], 0.3, settings).integer_centering(theirs, mean)
+    centre_integers(ours, mean, Grid(grid(4).distance, -bound, bound))
+    np.testing.assert_array_equal(ours[:, INTEGERS], theirs[:, INTEGERS])
+    np.testing.assert_array_equal(ours[:, [1, 3]], rows[:, [1, 3]])
+
+
 def test_the_distance_of_integers_is_a_unit_only():
     draw = np.random.default_rng(0)
     rows, mean = draw.normal(size=(6, 4)), draw.normal(size=4)
-    unit = np.where(grid(4), 0.25, 1.0)  # a power of two, which rounds nothing
+    unit = np.where(grid(4).distance, 0.25, 1.0)  # a power of two, which rounds nothing
     scaled, plain = rows * unit, rows.copy()
     centre_integers(scaled, mean * unit, grid(4, 0.25))
     centre_integers(plain, mean, grid(4))

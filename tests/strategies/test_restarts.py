@@ -5,6 +5,7 @@ from mpi_es.config.parts import changed
 from mpi_es.config.run import configured
 from mpi_es.seeds import Stream, rng
 from mpi_es.strategies import cma_es, make
+from mpi_es.strategies.integer_centering import Grid
 from mpi_es.strategies.noise import ComputedNoise
 
 CONFIG = configured(seed=5, population_size=8, init_sigma=0.5)
@@ -59,7 +60,7 @@ def test_ipop_doubles_the_population_at_each_restart():
 @pytest.mark.parametrize("sigma", [1e-2, 1e-4])
 def test_a_small_sigma_beside_integers_begins_no_restarts(sigma):
     config = changed(CONFIG, restarts="ipop", init_sigma=sigma)
-    grid = np.array([1.0, 0, 0])
+    grid = Grid(np.array([1.0, 0, 0]), np.full(3, -np.inf), np.full(3, np.inf))
     strategy = make(config, np.ones(3), ComputedNoise(5, 3), None, grid)
     assert advance(strategy, 14)[-1][0] == 0
 

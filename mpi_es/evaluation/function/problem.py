@@ -11,6 +11,7 @@ import numpy as np
 
 from mpi_es.arrays import Candidate, Vector
 from mpi_es.errors import expected
+from mpi_es.strategies.integer_centering import Grid
 
 # Of x (dim,), and of seed, comm, directory if it takes them; returns a number, or a pair of a number and an
 # array of constraints.
@@ -85,15 +86,13 @@ class Problem:
         return inside
 
     @property
-    def grid(self) -> Vector | None:
-        """The distance (dim,) between integers in a strategy's units, 0 for other parameters; None:
-        no integers.
-        """
+    def grid(self) -> Grid | None:
+        """Which of a strategy's parameters are integers; None: all are continuous."""
         if not self.integers:
             return None
-        grid, where = np.zeros(self.dim), list(self.integers)
-        grid[where] = 1 / self.scale[where]
-        return grid
+        distance, where = np.zeros(self.dim), list(self.integers)
+        distance[where] = 1 / self.scale[where]
+        return Grid(distance, self.lower / self.scale, self.upper / self.scale)
 
     @functools.cached_property
     def _unbent(self) -> tuple[Vector, Vector]:
@@ -184,9 +183,10 @@ def problem(
     is_integer = np.isin(np.arange(len(lower)), integers)
     lower, upper = np.where(is_integer, np.ceil(lower), lower), np.where(is_integer, np.floor(upper), upper)
     start = np.clip(start, lower, upper)
-    spread = np.broadcast_to(scales, start.shape).copy()
     with np.errstate(over="ignore"):
-        margin = np.where(is_integer, 0.0, np.minimum(sigma * spread, upper - lower) / 2)
+        # As in pycma: wider steps are reflected so often that the centre says nothing of where they end.
+        spread = np.minimum(scales, (upper - lower) / 3 / sigma)
+        margin = np.where(is_integer, 0.0, sigma * spread / 2)
     return Problem(function, start, lower, upper, spread, margin, minimise, integers, constraints)
 
 

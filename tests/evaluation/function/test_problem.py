@@ -86,8 +86,8 @@ def test_bounds_of_two_parameters_that_can_be_read_in_two_ways_are_refused():
     ],
 )
 def test_without_a_margin_x_is_reflected_at_the_bounds(bounds, x, inside):
-    assert problem(total, [0.0], bounds, sigma=0.0).whole([x]) == [inside]
-    assert problem(total, [0.0], bounds, integers=(0,)).whole([x]) == [round(inside)]
+    assert problem(total, [0.0], bounds, sigma=1e-300).whole([x]) == [inside]
+    assert problem(total, [0.0], bounds, sigma=1e-300, integers=(0,)).whole([x]) == [round(inside)]
 
 
 @pytest.mark.parametrize(
@@ -100,18 +100,19 @@ def test_within_half_a_sigma_of_a_bound_x_is_a_parabola(candidate, inside):
 
 
 @pytest.mark.parametrize("x", [0.0, 0.2, 0.5, 0.9, 1.0])
-def test_in_a_narrow_domain_the_parabolas_meet_in_the_middle(x):
-    narrow = problem(total, [x], (0, 1), sigma=7.0)
-    assert narrow.margin == [0.5]
-    np.testing.assert_allclose(narrow.whole(narrow.initial(1)), [x], atol=1e-15)
-    np.testing.assert_allclose(narrow.whole(narrow.initial(1) + 4), [x], atol=1e-15)  # once around
+def test_a_sigma_larger_than_the_domain_is_a_third_of_it(x):
+    narrow = problem(total, [x, 0.0], ([0, -math.inf], 1), sigma=7.0)
+    np.testing.assert_allclose(narrow.scale, [1 / 21, 1])
+    np.testing.assert_allclose(narrow.margin, [1 / 6, 3.5])
+    around = np.array([2 * (1 + 2 / 6) * 21, 0.0])
+    np.testing.assert_allclose(narrow.whole(narrow.initial(1) + around), [x, 0], atol=1e-14)
 
 
 def test_what_lies_on_a_bound_stays_as_it_is_to_the_bit_beside_what_lies_outside():
     lower, upper = [0.0, -0.3, 0.0], [1.0, 0.1, 1.0]
     assert lower[1] + (upper[1] - lower[1]) != upper[1]  # as it would be if it were reflected
-    reflecting = problem(total, [0.5, 0.0, 0.5], (lower, upper), sigma=0.0)
-    assert reflecting.whole([0.0, upper[1], 1.25]).tolist() == [0.0, upper[1], 0.75]
+    reflecting = problem(total, [0.5, 0.0, 0.5], (lower, upper), sigma=1e-300)
+    assert reflecting.whole([0.25, upper[1], 1.25]).tolist() == [0.25, upper[1], 0.75]
 
 
 @given(st.floats(-1e6, 1e6), st.floats(1e-3, 1e3), st.floats(-1e9, 1e9), st.floats(1e-9, 1e9))

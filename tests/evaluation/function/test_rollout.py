@@ -158,7 +158,7 @@ def test_the_function_sees_x_within_the_bounds_and_may_change_it():
         x += 100.0
         return 0.0
 
-    candidates = np.array([[0.5], [1.5]])
-    calls(greedy, candidates, [0, 0], bounds=(0, 1))
-    np.testing.assert_array_equal(seen, [[0.5], [1.0]])
-    np.testing.assert_array_equal(candidates, [[0.5], [1.5]])
+    candidates = np.array([[0.5], [5.0]])
+    calls(greedy, candidates, [0, 0], bounds=(0, 4))
+    np.testing.assert_array_equal(seen, [[0.5], [3.875]])
+    np.testing.assert_array_equal(candidates, [[0.5], [5.0]])
