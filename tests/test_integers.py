@@ -58,10 +58,14 @@ def test_bounds_of_integers_are_rounded_inwards():
 
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
-def test_bits_are_all_set(seed):
-    """The mean stays within the bounds, where -1 and 2 would count as 1 and 0."""
-    bits = {"integers": range(20), "bounds": (0, 1), "goal": -20, "seed": seed, "max_iter": 40}
-    assert evolve(lambda x: -x.sum(), [0.5] * 20, 0.3, **bits).value == -20
+def test_bits_are_set_one_after_the_other(seed):
+    """The mean stays within the bounds, beyond which -1 counts as 1, and 2 as 0."""
+
+    def after_the_leading_ones(x):
+        return 20 - np.append(x, 0).argmin()
+
+    bits = {"integers": range(20), "bounds": (0, 1), "goal": 0, "seed": seed, "max_iter": 60}
+    assert evolve(after_the_leading_ones, [0.5] * 20, 0.3, **bits).value == 0
 
 
 @pytest.mark.parametrize(
