@@ -28,8 +28,8 @@ class Callback:
 
     def start(self, facts: Sequence[str], done: int) -> None:
         """Make the object, once the run's directory exists."""
-        idle = without_effect(self._config)
-        options = {name: value for name, value in flat(self._config).items() if name not in idle}
+        unused = without_effect(self._config)
+        options = {name: value for name, value in flat(self._config).items() if name not in unused}
         try:
             self._object = self._class(options, self._directory)
         except (Exception, SystemExit) as error:
