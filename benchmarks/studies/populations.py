@@ -1,6 +1,6 @@
 """Population-based training against training without it, at equal steps: selections, explorations, seeds.
 
-nohup nice -n 19 python benchmarks/studies/populations.py run [TASK …] [--seeds 10] [--cores 2] &
+nohup nice -n 19 python benchmarks/studies/populations.py run [TASK …] [--settings …] [--seeds 10] &
 python benchmarks/studies/populations.py show
 
 `run` trains a population for each setting, one seed of all settings before the next, and adds the held-out
@@ -12,6 +12,7 @@ compared seed by seed. A step is a step whatever else the machine does.
     descent        noisy gradient descent on a quadratic function, whose best schedule is known
     CartPole       PPO of Stable-Baselines3
     Acrobot        PPO of Stable-Baselines3
+    Ant            PPO of Stable-Baselines3, with the ranges of the preset `ant`; four members
     LunarLander    OpenAI-ES in compiled episodes; a step is an episode
     BipedalWalker  OpenAI-ES in compiled episodes; a step is an episode
 """
@@ -37,9 +38,10 @@ from pbt.record import load
 
 GENERATIONS = 20
 RESULTS = Path(__file__).parents[2] / "docs" / "pbt" / "study.csv"
-BASELINE = "random search"
+BASELINE, ALONE = "random search", "one agent"
 SETTINGS = {
     BASELINE: ("--selection", "none"),
+    ALONE: ("--selection", "none", "--tune", "none"),  # with the steps of a whole population
     "own hyperparameters": ("--selection", "none", "--tune", "none"),
     "truncation, no exploration": ("--explore", "none"),
     **{
@@ -55,8 +57,9 @@ class Task:
     """What is trained, what is tuned, and how many steps a member takes in each step of --steps."""
 
     words: tuple[str, ...]
-    tune: tuple[str, ...]
+    tune: tuple[str, ...] = ()  # empty: what the preset tunes
     unit: int = 1
+    members: int = 8
     known: float = math.nan  # the score of the best schedule
 
 
@@ -82,6 +85,7 @@ TASKS = {
     ),
     "CartPole": _ppo("CartPole-v1", "n_steps=32", "--num-envs", "8", "--steps", "1024"),
     "Acrobot": _ppo("Acrobot-v1", "n_steps=256", "--num-envs", "16", "--steps", "8192"),
+    "Ant": Task(("ant", "--num-eval-rollouts", "10"), members=4),
     "LunarLander": _es("mpi_es/LunarLander-v3", "hidden=8", "--steps", "10"),
     "BipedalWalker": _es("mpi_es/BipedalWalker-v3", "hidden=", "--steps", "20"),
 }
@@ -91,9 +95,10 @@ def train_one(root: Path, name: str, seed: int) -> results.Curve:
     """Train a population, or continue it, and return the held-out means of its best members."""
     of, _, setting = name.partition(": ")
     task, directory = TASKS[of], results.directory_of(root, name, seed)
-    words = [*task.words, *SETTINGS[setting], "--seed", str(seed), "--eval-every", "2"]
-    words += ["--max-iter", str(GENERATIONS)]
-    words += [] if "--tune" in words else ["--tune", *task.tune]
+    longer = task.members if setting == ALONE else 1
+    words = [*task.words, *SETTINGS[setting], "--seed", str(seed), "--eval-every", str(2 * longer)]
+    words += ["--num-agents", str(task.members // longer), "--max-iter", str(GENERATIONS * longer)]
+    words += ["--tune", *task.tune] if task.tune and "--tune" not in words else []
     quiet = ("--console", "silent", "--no-tensorboard", "--run-dir", str(directory), "--continue")
     with threadpool_limits(1):
         train.main(SerialComm(), [*words, *quiet])
@@ -107,7 +112,7 @@ def train_one(root: Path, name: str, seed: int) -> results.Curve:
 
 def run(options: argparse.Namespace) -> None:
     """Train what is missing, a population on each core."""
-    names = [f"{task}: {setting}" for task in options.tasks for setting in SETTINGS]
+    names = [f"{task}: {setting}" for task in options.tasks for setting in options.settings]
     missing = results.missing(options.results, names, range(1, options.seeds + 1))
     pool = ProcessPoolExecutor(options.cores, get_context("spawn"))  # numba's threads do not survive a fork
     try:
@@ -173,6 +178,8 @@ def draw(curves: results.Curves, tasks: list[str]) -> Figure:
 def main() -> None:
     parser = results.parser(__doc__, TASKS, Path("runs/populations"), RESULTS)
     parser.add_argument("--seeds", type=int, default=10)
+    settings = {"choices": SETTINGS, "default": list(SETTINGS), "metavar": "SETTING"}
+    parser.add_argument("--settings", nargs="+", **settings)
     options = parser.parse_args()
     {"run": run, "show": show}[options.section](options)
 
