@@ -5,7 +5,7 @@ Swimmer, V2 where all pairs are used, else V2-t.
 
 Observations are normalised, training adds noise to actions, and weights decay. Initial outputs are zero or
 small. A body that gets a bonus for each step learns to stand still. So training leaves the bonus out, as in
-arXiv:1803.07055; held-out episodes pay it.
+arXiv:1803.07055, or most of it; held-out episodes pay it.
 """
 
 from dataclasses import dataclass, field
@@ -61,13 +61,18 @@ BODIES = {
     ),
     "Walker2d": Body(4000.0, bonus=1.0, linear=NARROW),
     # Without the 78 contact forces, which were zero in the version that others report; at first in short
-    # episodes.
+    # episodes. With larger steps, and without a part of the bonus, some seeds learn to fall.
     "Ant": Body(
         4000.0,
         bonus=1.0,
         options=("use_contact_force=False",),
         linear=NARROW
-        | {"learning_rate": 0.015, "lr_decay": 0.99, "lr_min": 0.002, "episode_cap": 200, "cap_growth": 1.01},
+        | {
+            "env_options": ("healthy_reward=0.3", "use_contact_force=False"),
+            "learning_rate": 0.005,
+            "episode_cap": 200,
+            "cap_growth": 1.01,
+        },
     ),
     "Humanoid": Body(6000.0, bonus=5.0, linear=NARROW),
     "HumanoidStandup": Body(150_000.0, linear=NARROW),
