@@ -7,7 +7,8 @@ python benchmarks/studies/populations.py show
 means of its best members to docs/pbt/study.csv, or to --results; what stands there is not trained again.
 `show` prints the tables of docs/pbt/README.md and draws them beside the csv. Each setting has the same
 members with the same initial weights and hyperparameters on a seed, and the same steps, so that settings are
-compared seed by seed. A step is a step whatever else the machine does.
+compared seed by seed; `one agent` has the defaults and takes all the steps alone. A step is a step whatever
+else the machine does.
 
     descent        noisy gradient descent on a quadratic function, whose best schedule is known
     CartPole       PPO of Stable-Baselines3
@@ -178,8 +179,7 @@ def draw(curves: results.Curves, tasks: list[str]) -> Figure:
 def main() -> None:
     parser = results.parser(__doc__, TASKS, Path("runs/populations"), RESULTS)
     parser.add_argument("--seeds", type=int, default=10)
-    settings = {"choices": SETTINGS, "default": list(SETTINGS), "metavar": "SETTING"}
-    parser.add_argument("--settings", nargs="+", **settings)
+    parser.add_argument("--settings", nargs="+", choices=SETTINGS, default=list(SETTINGS), metavar="SETTING")
     options = parser.parse_args()
     {"run": run, "show": show}[options.section](options)
 
